@@ -16,6 +16,7 @@ from tractable.data import arrow
 from tractable.data.columns import Roles, check_known
 from tractable.data.output import check_writable, replacing
 from tractable.data.source import Batch, ColumnSource, ForwardingSource, Source, batch_rows, row_slices
+from tractable.data.table_files import Files
 from tractable.data.text_table import TextTable, open_text
 from tractable.value import replace, value
 
@@ -31,6 +32,7 @@ class TableFiles:
     paths: tuple[Path, ...]
     types: dict[str, Any]  # empty for NumPy files, whose columns are numbered
     text: TextTable | None = None  # how text files are read
+    files: Files | None = None  # the paths with the columns that folders name
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -50,14 +52,19 @@ class TableFiles:
     @property
     def notes(self) -> tuple[str, ...]:
         """How the text of the files was interpreted."""
-        return () if self.text is None else self.text.notes
+        if self.text is None:
+            return ()
+        unread = ", ".join(self.files.partitions) if self.files is not None else ""
+        return (*self.text.notes, *([f"Columns that folders name are not read: {unread}."] if unread else []))
 
     def source(self, roles: Roles) -> Source:
         """Return columns of numbers as a source: of text files, or of others by `tractable.scan`."""
         if self.text is None:
             from tractable.data import scan
 
-            return scan(list(self.paths), list(roles.features) or None, roles.target, roles.weight)
+            return scan(
+                self.files or list(self.paths), list(roles.features) or None, roles.target, roles.weight
+            )
         import pyarrow as pa
 
         arrow.check_types(pa.schema(list(self.types.items())), roles, self.name)
@@ -74,7 +81,8 @@ class TableFiles:
         schema = pa.schema(list(kinds.items()))
         for path in self.paths:
             with _parquet_batches(path, columns) as found:
-                for block in found:
+                for rows in found:
+                    block = rows if self.files is None else self.files.with_partitions(rows, path, columns)
                     yield pa.table([block.column(name).cast(kinds[name]) for name in columns], schema=schema)
 
 
@@ -94,24 +102,26 @@ class _TextSource(ColumnSource):
 
 def open_table(data: str) -> TableFiles:
     """Return the table of a path, a pattern or a folder of Parquet, CSV or NumPy files, by its first rows."""
-    from tractable.data.files import expand
+    from tractable.data.table_files import table_files
 
+    files = None
     if data == STREAM:
         paths: tuple[Path, ...] = (Path(input_path(data)),)
         data = "standard input"
     else:
         try:
-            paths = expand(data)
+            files = table_files(data)
+            paths = files.paths
         except ValueError as error:
             raise ValueError(f"{str(error).removeprefix('path: ')}{bundled_hint(data)}") from None
     kinds = {_file_kind(path) for path in paths}
     if len(kinds) > 1:
         raise ValueError(f"{data} has files of several kinds: {', '.join(sorted(kinds))}")
     if kinds == {".npy"}:
-        return TableFiles(name=data, paths=paths, types={})
+        return TableFiles(name=data, paths=paths, types={}, files=files)
     if kinds == {".csv"}:
         text = open_text(paths, data)
-        return TableFiles(name=data, paths=paths, types=text.types, text=text)
+        return TableFiles(name=data, paths=paths, types=text.types, text=text, files=files)
     with _parquet_batches(paths[0]) as blocks:
         first = next(iter(blocks), None)
     if first is None or not first.num_rows:
@@ -119,7 +129,9 @@ def open_table(data: str) -> TableFiles:
     doubled = sorted(name for name, count in Counter(first.schema.names).items() if count > 1)
     if doubled:
         raise ValueError(f"{data} has several columns named {', '.join(map(repr, doubled))}")
-    return TableFiles(name=data, paths=paths, types={field.name: field.type for field in first.schema})
+    schema = first.schema if files is None else files.schema(first.schema)
+    types = {field.name: field.type for field in schema}
+    return TableFiles(name=data, paths=paths, types=types, files=files)
 
 
 def _file_kind(path: Path) -> str:
@@ -142,7 +154,8 @@ def _parquet_batches(path: Path, columns: Sequence[str] | None = None) -> Iterat
     try:
         with parquet.ParquetFile(path, pre_buffer=False) as file:
             width = len(columns or file.schema.names)
-            yield file.iter_batches(batch_size=batch_rows(width), columns=list(columns) if columns else None)
+            own = None if not columns else [name for name in columns if name in file.schema_arrow.names]
+            yield file.iter_batches(batch_size=batch_rows(width), columns=own)
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.strerror:
             raise

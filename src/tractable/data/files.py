@@ -6,9 +6,7 @@ from abc import abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from glob import glob, has_magic
 from itertools import accumulate
-from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -18,8 +16,8 @@ from tractable.arrays.weights import check_weights
 from tractable.data import arrow
 from tractable.data.arrays import as_floats
 from tractable.data.columns import Roles, assign_roles, check_numeric
-from tractable.data.names import nearest_file
 from tractable.data.source import Batch, ColumnSource, batch_rows, row_slices
+from tractable.data.table_files import Files, ending_of, table_files
 from tractable.value import value
 
 if TYPE_CHECKING:
@@ -57,6 +55,8 @@ def scan(
     path : path, pattern, folder, or list of paths; with `device`, also rows in memory
         Parquet (``.parquet``, ``.pq``), CSV with a line of names (``.csv``, ``.tsv``, either with ``.gz``) or
         NumPy matrices (``.npy``); one kind at a time. Patterns and folders are read in the order of names.
+        Folders ``name=value`` below the one that is given are columns of the files in them. In the folder of
+        a Delta or Iceberg table, the files that its log names are read, and no others.
     features : list of names, optional
         Columns of X, in this order; all that are left when not given, but an index of the rows that pandas
         wrote beside them (a warning says which). Numbers, truth values and decimals
@@ -90,18 +90,20 @@ def scan(
         from tractable.data.device_stream import streamed_to
 
         return streamed_to(device, path, features, target, weight)
-    paths = expand(path)
-    kinds = {_kind(file) for file in paths}
+    files = table_files(path)
+    kinds = {_kind(file) for file in files.paths}
     if len(kinds) > 1:
-        raise ValueError(f"path: files of several kinds: {paths[0]} and others; scan one kind at a time")
-    return kinds.pop().open(paths, features, target, weight)
+        raise ValueError(
+            f"path: files of several kinds: {files.paths[0]} and others; scan one kind at a time"
+        )
+    return kinds.pop().open(files, features, target, weight)
 
 
 @value
 class FileSource(ColumnSource):
     """The rows of files of one kind, in the order of their paths, never held at once."""
 
-    paths: tuple[Path, ...]
+    files: Files
     roles: Roles  # which columns are features, targets and weights
     dtype: type  # of X
     rows: int | None  # number of rows, where the files say it
@@ -109,8 +111,13 @@ class FileSource(ColumnSource):
 
     @classmethod
     @abstractmethod
-    def open(cls, paths: tuple[Path, ...], features: Any, target: Any, weight: Any) -> "FileSource":
+    def open(cls, files: Files, features: Any, target: Any, weight: Any) -> "FileSource":
         """Check every file's columns, and read none of the rows."""
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files, in order."""
+        return self.files.paths
 
     def tables_of(self, path: Path) -> Iterator[Any]:
         """Start a pass over the columns of one file as Arrow tables, a few megabytes at a time."""
@@ -119,11 +126,16 @@ class FileSource(ColumnSource):
     def tables(self) -> Iterator[Any]:
         """Start a pass over the columns of all files as Arrow tables, text among them."""
         for path in self.paths:
-            yield from self.tables_of(path)
+            yield from self._whole_tables(path)
+
+    def _whole_tables(self, path: Path) -> Iterator[Any]:
+        """Yield the tables of one file with the columns of its partition."""
+        for table in self.tables_of(path):
+            yield self.files.with_partitions(table, path, self.roles.columns)
 
     def batches_of(self, path: Path) -> Generator[Batch]:
         """Start a pass over the rows of one file."""
-        for table in self.tables_of(path):
+        for table in self._whole_tables(path):
             yield arrow.batch_of(table, self.roles, self.dtype, str(path))
 
     def batches(self) -> Iterator[Batch]:
@@ -156,7 +168,7 @@ class FileSource(ColumnSource):
             features=(), target=tuple(target) if isinstance(target, list) else target, weight=weight
         )
         features = [name for name in self.roles.features if name not in taken.columns]
-        return self.open(self.paths, features, target, weight)
+        return self.open(self.files, features, target, weight)
 
 
 @value
@@ -164,17 +176,17 @@ class ParquetSource(FileSource):
     """The rows of Parquet files, however large their row groups."""
 
     @classmethod
-    def open(cls, paths: tuple[Path, ...], features: Any, target: Any, weight: Any) -> "ParquetSource":
-        schemas, rows = {}, 0
+    def open(cls, files: Files, features: Any, target: Any, weight: Any) -> "ParquetSource":
+        schemas, rows, paths = {}, 0, files.paths
         for path in paths:
             with _open_parquet(path) as file:
-                schemas[path] = file.schema_arrow
+                schemas[path] = files.schema(file.schema_arrow)
                 rows += file.metadata.num_rows
         index = {path: arrow.saved_index(schema) for path, schema in schemas.items()}
         roles = _roles(schemas, features, target, weight, index)
         _check_rows(rows, paths)
         dtype = arrow.common_dtype(schemas.values(), roles)
-        return cls(paths=paths, roles=roles, dtype=dtype, rows=rows, text=_text(schemas[paths[0]], roles))
+        return cls(files=files, roles=roles, dtype=dtype, rows=rows, text=_text(schemas[paths[0]], roles))
 
     def tables_of(self, path: Path) -> Iterator[Any]:
         done = 0
@@ -195,8 +207,10 @@ class ParquetSource(FileSource):
                 yield part
 
     def _pass(self, file: Any, row_groups: list[int] | None = None) -> Any:
-        columns = list(self.roles.columns)
-        return file.iter_batches(batch_size=batch_rows(len(columns)), row_groups=row_groups, columns=columns)
+        own = set(file.schema_arrow.names)
+        columns = [name for name in self.roles.columns if name in own]
+        rows = batch_rows(len(self.roles.columns))
+        return file.iter_batches(batch_size=rows, row_groups=row_groups, columns=columns)
 
     def _bad_row_group(self, file: Any, done: int) -> int:
         """Return the first row group that cannot be read, among those with rows after the first `done`."""
@@ -223,13 +237,14 @@ class CsvSource(FileSource):
     """
 
     @classmethod
-    def open(cls, paths: tuple[Path, ...], features: Any, target: Any, weight: Any) -> "CsvSource":
+    def open(cls, files: Files, features: Any, target: Any, weight: Any) -> "CsvSource":
+        paths = files.paths
         heads = {path: _csv_head(path) for path in paths}
-        schemas = {path: schema for path, (schema, _) in heads.items()}
+        schemas = {path: files.schema(schema) for path, (schema, _) in heads.items()}
         index = {path: _unnamed_index(block) for path, (_, block) in heads.items()}
         roles = _roles(schemas, features, target, weight, index)
         _check_rows(sum(block is not None for _, block in heads.values()), paths)
-        return cls(paths=paths, roles=roles, dtype=float, rows=None, text=_text(schemas[paths[0]], roles))
+        return cls(files=files, roles=roles, dtype=float, rows=None, text=_text(schemas[paths[0]], roles))
 
     def tables_of(self, path: Path) -> Iterator[Any]:
         kinds = _csv_types(_csv_head(path)[0], self.roles)
@@ -244,16 +259,21 @@ class NpySource(FileSource):
     """The rows of `.npy` matrices; columns go by their number."""
 
     @classmethod
-    def open(cls, paths: tuple[Path, ...], features: Any, target: Any, weight: Any) -> "NpySource":
+    def open(cls, files: Files, features: Any, target: Any, weight: Any) -> "NpySource":
+        paths = files.paths
         arrays = [_open_npy(path) for path in paths]
         widths = {array.shape[1] for array in arrays}
         if len(widths) > 1:
             raise ValueError(f"path: the files differ in width: {sorted(widths)} columns")
-        roles = assign_roles(range(widths.pop()), features, target, weight, where=str(paths[0]))
+        columns = [*range(widths.pop()), *files.partitions]
+        roles = assign_roles(columns, features, target, weight, where=str(paths[0]))
+        check_numeric(
+            (n for n in roles.columns if n in files.partitions and not files.is_number(n)), str(paths[0])
+        )
         rows = sum(len(array) for array in arrays)
         _check_rows(rows, paths)
         small = all(array.dtype == np.float32 for array in arrays)
-        return cls(paths=paths, roles=roles, dtype=np.float32 if small else np.float64, rows=rows)
+        return cls(files=files, roles=roles, dtype=np.float32 if small else np.float64, rows=rows)
 
     def batches_of(self, path: Path) -> Generator[Batch]:
         for rows in row_slices(*_open_npy(path).shape):
@@ -262,13 +282,18 @@ class NpySource(FileSource):
 
     def _batch(self, part: np.ndarray, path: Path) -> Batch:
         roles, y, weights = self.roles, None, None
+        names = [*range(part.shape[1]), *self.files.partitions]
+        if len(names) > part.shape[1] and any(name in self.files.partitions for name in roles.columns):
+            beside = self.files.numbers(path)
+            part = np.column_stack([part, np.broadcast_to(beside, (len(part), len(beside)))])
         everything = roles.features == tuple(range(part.shape[1]))
-        X = part if everything else part[:, list(roles.features)]
+        X = part if everything else part[:, [names.index(name) for name in roles.features]]
         if roles.target is not None:
-            y = part[:, list(roles.target) if isinstance(roles.target, tuple) else roles.target]
+            targets = [names.index(name) for name in roles.targets]
+            y = part[:, targets if isinstance(roles.target, tuple) else targets[0]]
         if roles.weight is not None:
             where = f"weights, column {roles.weight} of {path}"
-            weights = check_weights(part[:, roles.weight], len(part), name=where)
+            weights = check_weights(part[:, names.index(roles.weight)], len(part), name=where)
         return Batch(X=as_floats(X).astype(self.dtype, copy=False), y=y, weights=weights)
 
 
@@ -283,36 +308,10 @@ KINDS: dict[str, type[FileSource]] = {
 }
 
 
-def expand(path: Any) -> tuple[Path, ...]:
-    """Return the files of a path, a pattern, a folder or a list of these, in order."""
-    if isinstance(path, list | tuple):
-        if not path:
-            raise ValueError("path: the list is empty")
-        return tuple(file for one in path for file in expand(one))
-    text = str(fspath(path))
-    if Path(text).is_file():
-        return (Path(text),)
-    if Path(text).is_dir():
-        inside = [file for file in Path(text).rglob("*") if _ending(file) is not None and file.is_file()]
-        hidden = (".", "_")  # logs and markers beside the data
-        found = [
-            file for file in inside if not any(p.startswith(hidden) for p in file.relative_to(text).parts)
-        ]
-    elif has_magic(text):
-        found = [Path(file) for file in glob(text, recursive=True) if Path(file).is_file()]  # noqa: PTH207
-    else:
-        near = nearest_file(Path(text))
-        hint = f"; did you mean {near}?" if near else ""
-        raise ValueError(f"path: no such file or folder: {text}{hint}")
-    if not found:
-        raise ValueError(f"path: no files of a known kind ({', '.join(KINDS)}) in {text}")
-    return tuple(sorted(found))
-
-
 def check_readable(paths: Sequence[Any], error: Exception) -> None:
     """Name the first Parquet file of several that cannot be opened, where reading them led to an error."""
     for path in paths:
-        for file in expand(path):
+        for file in table_files(path).paths:
             try:
                 _open_parquet(file).close()
             except ValueError as found:
@@ -340,14 +339,10 @@ def prefetched(items: Generator[T, Any, Any]) -> Iterator[T]:
 
 
 def _kind(path: Path) -> type[FileSource]:
-    ending = _ending(path)
+    ending = ending_of(path)
     if ending is None:
         raise ValueError(f"path: {path} is of no known kind; known are {', '.join(KINDS)}")
     return KINDS[ending]
-
-
-def _ending(path: Path) -> str | None:
-    return next((ending for ending in KINDS if path.name.lower().endswith(ending)), None)
 
 
 def _check_rows(rows: int, paths: tuple[Path, ...]) -> None:
@@ -437,7 +432,7 @@ def _csv_types(schema: Any, roles: Roles) -> dict[str, Any]:
     def read_as(kind: Any) -> Any:
         return pa.float64() if arrow.is_numeric(kind) and not types.is_boolean(kind) else kind
 
-    return {name: read_as(schema.field(name).type) for name in roles.columns}
+    return {name: read_as(schema.field(name).type) for name in roles.columns if name in schema.names}
 
 
 def _open_npy(path: Path) -> np.ndarray:
