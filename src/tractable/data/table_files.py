@@ -27,7 +27,8 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 class Files:
     r"""The files of one table in order, with the columns that are constant in each file.
 
-    In the files of the folder ``year=2024``, the column "year" is 2024 in all rows. A column that a file holds itself is read from the file.
+    In the files of the folder ``year=2024``, the column "year" is 2024 in all rows. A column
+    that a file holds itself is read from the file.
 
     Examples
     --------
@@ -61,7 +62,7 @@ class Files:
         return schema
 
     def with_partitions(self, rows: Any, path: Path, columns: Sequence[str]) -> Any:
-        """Return rows of a file, an Arrow table or batch, with the columns of its partition that are asked for."""
+        """Return rows of a file, an Arrow table or batch, with some columns of its partition."""
         import pyarrow as pa
 
         for name in columns:
@@ -162,8 +163,8 @@ def _partitions(paths: Sequence[Path], base: Path) -> dict[str, Any]:
     for path, found in zip(paths, values, strict=True):
         if found.keys() != values[0].keys():
             raise ValueError(
-                f"path: the folders of {paths[0]} name the columns {list(values[0])}, and the folders of {path} "
-                f"name {list(found)}; scan files whose folders name the same columns"
+                f"path: the folders of {paths[0]} name the columns {list(values[0])}, and the folders of "
+                f"{path} name {list(found)}; scan files whose folders name the same columns"
             )
     return {name: _typed([found[name] for found in values]) for name in values[0]}
 
