@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from math import log, pi
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from tractable.arrays.batched import as_reals, diagonal_matrix
 from tractable.arrays.gamma import (
     betaln,
@@ -126,8 +124,7 @@ class Beta(ScalarFamily):
         flat = (self.alpha == 1.0) & (self.beta == 1.0)
         return xp.where(inside, peak, xp.where(flat, 0.5 * one, end))
 
-    def log_prob(self, x: Any) -> Array:
-        x = self._event(x)
+    def _log_density(self, x: Array) -> Array:
         xp = namespace_of(x)
         inside = (x > 0.0) & (x < 1.0)
         safe = xp.where(inside, x, xp.full_like(x, 0.5))
@@ -135,21 +132,19 @@ class Beta(ScalarFamily):
         infinity, nowhere = xp.full_like(found, xp.inf), xp.full_like(found, -xp.inf)
         end = xp.where(x == 0.0, self.alpha, self.beta) + 0.0 * found
         edge = xp.where(end < 1.0, infinity, xp.where(end > 1.0, nowhere, -betaln(self.alpha, self.beta)))
-        outside = xp.where((x == 0.0) | (x == 1.0), edge, xp.where(xp.isnan(x), x, nowhere))
-        return xp.where(inside, found, outside)
+        return xp.where(inside, found, edge)
 
-    def cdf(self, x: Any) -> Array:
-        return betainc(self.alpha, self.beta, self._clipped(x))
+    def _cdf(self, x: Array) -> Array:
+        return betainc(self.alpha, self.beta, x)
 
-    def survival(self, x: Any) -> Array:
-        return betaincc(self.alpha, self.beta, self._clipped(x))
+    def _survival(self, x: Array) -> Array:
+        return betaincc(self.alpha, self.beta, x)
 
-    def icdf(self, q: Any) -> Array:
-        return betaincinv(self.alpha, self.beta, self._quantile(q))
+    def _icdf(self, q: Array) -> Array:
+        return betaincinv(self.alpha, self.beta, q)
 
-    def isf(self, q: Any) -> Array:
+    def _isf(self, q: Array) -> Array:
         """See `Univariate.isf`: 1 less the quantile of the reflected distribution; a search below ½."""
-        q = self._quantile(q)
         found = 1.0 - betaincinv(self.beta, self.alpha, q)
         xp = namespace_of(found)
         small = found < 0.5
@@ -164,12 +159,6 @@ class Beta(ScalarFamily):
     def _sample(self, n: int, rng: Any) -> Array:
         # The fraction that one of two Gammas is of both, in logarithms: shapes near zero do not end in 0 / 0.
         return sigmoid(log_standard_gamma(rng, self.alpha, n) - log_standard_gamma(rng, self.beta, n))
-
-    def _clipped(self, x: Any) -> Array:
-        x = self._event(x)
-        xp = namespace_of(x)
-        with np.errstate(invalid="ignore"):
-            return xp.where(x < 0.0, xp.zeros_like(x), xp.where(x > 1.0, xp.ones_like(x), x))
 
 
 _LEAST_GAP = 1e-29  # a relative spread of some 1e-14: of numbers that differ by rounding alone

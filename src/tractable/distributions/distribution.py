@@ -30,6 +30,10 @@ _TAIL = (1e-30, 1e-20, 1e-14, 1e-10, 1e-7, 1e-5, 1e-3, 0.01, 0.05, 0.15, 0.3)
 _LEVELS = (*_TAIL, 0.5, *(1.0 - q for q in _TAIL if q > 1e-16))
 
 
+#: The ends of the support of every family on the whole line.
+LOWEST, HIGHEST = -np.inf, np.inf
+
+
 class Distribution(ABC):
     """An immutable probability distribution, or a batch of them.
 
@@ -76,7 +80,7 @@ class Distribution(ABC):
     @property
     def support(self) -> tuple[Any, Any] | None:
         """Least and greatest value of an entry; None where the support is no box (a simplex, a cone)."""
-        return -np.inf, np.inf
+        return LOWEST, HIGHEST
 
     @property
     def stddev(self) -> Array:
@@ -219,31 +223,85 @@ class Univariate(Distribution):
     Families that are of numbers or of vectors (`Mixture`, `HistogramDensity`, `Empirical`,
     `SmoothedEmpirical`, `Stacked`) are not derived from it; where their events are numbers they have the same
     methods (see `numbers_only`), so ``hasattr(d, "cdf")`` tests whether a distribution has quantiles.
+
+    A family writes the formulas that hold inside its support, ends included: `_log_density`, `_cdf`, `_icdf`,
+    and if they are more accurate than what follows from these, `_survival`, `_log_cdf`, `_log_survival` and
+    `_isf`. This class checks the event, answers outside the support and for NaN, and silences the warnings
+    of floating-point limits.
     """
 
-    @abstractmethod
-    def cdf(self, x: Any) -> Array:
-        """Return P(X ≤ x)."""
+    def _log_density(self, x: Array) -> Array:
+        """Return log p(x) inside the support."""
+        raise NotImplementedError(f"{type(self).__name__} has no density")
 
-    @abstractmethod
-    def icdf(self, q: Any) -> Array:
-        """Return the quantile: the least x with P(X ≤ x) ≥ q."""
+    def _cdf(self, x: Array) -> Array:
+        """Return P(X ≤ x) inside the support."""
+        raise NotImplementedError(f"{type(self).__name__} has no cumulative distribution function")
 
-    def survival(self, x: Any) -> Array:
-        """Return P(X > x); accurate in the upper tail where the family allows it."""
-        return 1.0 - self.cdf(x)
+    def _survival(self, x: Array) -> Array:
+        """Return P(X > x) inside the support."""
+        return 1.0 - self._cdf(x)
 
-    def log_cdf(self, x: Any) -> Array:
-        """Return log P(X ≤ x), accurate in both tails, also where the probability itself underflows."""
+    def _log_cdf(self, x: Array) -> Array:
+        """Return log P(X ≤ x) inside the support."""
         return log_tail(self, x, upper=False)
 
-    def log_survival(self, x: Any) -> Array:
-        """Return log P(X > x), accurate in both tails, also where the probability itself underflows."""
+    def _log_survival(self, x: Array) -> Array:
+        """Return log P(X > x) inside the support."""
         return log_tail(self, x, upper=True)
+
+    def _icdf(self, q: Array) -> Array:
+        """Return the quantile of probabilities from 0 to 1."""
+        raise NotImplementedError(f"{type(self).__name__} has no quantiles")
+
+    def _isf(self, q: Array) -> Array:
+        """Return the quantile from above of probabilities from 0 to 1."""
+        return upper_quantile(self, q)
+
+    def log_prob(self, x: Any) -> Array:
+        """See `Distribution.log_prob`."""
+        return self._on_support(self._log_density, x, -np.inf, -np.inf)
+
+    def cdf(self, x: Any) -> Array:
+        """Return P(X ≤ x)."""
+        return self._on_support(self._cdf, x, 0.0, 1.0)
+
+    def icdf(self, q: Any) -> Array:
+        """Return the quantile: the least x with P(X ≤ x) ≥ q."""
+        with np.errstate(all="ignore"):
+            return self._icdf(self._quantile(q))
+
+    def survival(self, x: Any) -> Array:
+        """Return P(X > x); accurate in the upper tail if the family allows it."""
+        return self._on_support(self._survival, x, 1.0, 0.0)
+
+    def log_cdf(self, x: Any) -> Array:
+        """Return log P(X ≤ x), accurate in both tails, also if the probability itself underflows."""
+        return self._on_support(self._log_cdf, x, -np.inf, 0.0)
+
+    def log_survival(self, x: Any) -> Array:
+        """Return log P(X > x), accurate in both tails, also if the probability itself underflows."""
+        return self._on_support(self._log_survival, x, 0.0, -np.inf)
 
     def isf(self, q: Any) -> Array:
         """Return the quantile from above: the least x with P(X > x) ≤ q, accurate for small q."""
-        return upper_quantile(self, self._quantile(q))
+        with np.errstate(all="ignore"):
+            return self._isf(self._quantile(q))
+
+    def _on_support(self, formula: Callable[[Array], Array], x: Any, below: float, above: float) -> Array:
+        """Return a formula at the points of the support, its values below and above, and NaN for NaN."""
+        x = self._event(x)
+        low, high = cast("tuple[Any, Any]", self.support)
+        if low is LOWEST and high is HIGHEST:
+            with np.errstate(all="ignore"):
+                return formula(x)
+        xp = namespace_of(x)
+        under, over = x < low, x > high
+        with np.errstate(all="ignore"):
+            found = formula(xp.where(under | over | xp.isnan(x), low + xp.zeros_like(x), x))
+        found = xp.where(under, xp.full_like(found, below), found)
+        found = xp.where(over, xp.full_like(found, above), found)
+        return xp.where(xp.isnan(x), xp.full_like(found, xp.nan), found)
 
     def probability_between(self, low: Any, high: Any) -> Array:
         """Return P(low < X ≤ high), by the tail that holds less."""

@@ -9,6 +9,7 @@ import numpy as np
 from tractable.arrays.batched import as_reals
 from tractable.arrays.grouping import first_of_each, group_rows, weighted_counts
 from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
+from tractable.distributions import tails
 from tractable.distributions.checks import as_point_weights, check_finite, check_sample_weight
 from tractable.distributions.discrete.counting import only_where
 from tractable.distributions.distribution import Distribution, Univariate, numbers_only
@@ -149,8 +150,8 @@ class Empirical(Distribution):
         position = _searched(below[1:], q, "left")
         return xp.reshape(xp.take(values, xp.reshape(position, (-1,))), tuple(q.shape))
 
-    log_cdf = numbers_only(Univariate.log_cdf)
-    log_survival = numbers_only(Univariate.log_survival)
+    log_cdf = numbers_only(tails.log_cdf)
+    log_survival = numbers_only(tails.log_survival)
 
     @numbers_only
     def isf(self, q: Any) -> Array:

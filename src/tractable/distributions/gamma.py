@@ -120,13 +120,11 @@ class Gamma(ScalarFamily):
     def _log_constant(self) -> Array:
         return log_gamma_constant(self.shape)
 
-    def log_prob(self, x: Any) -> Array:
-        x = self._event(x)
+    def _log_density(self, x: Array) -> Array:
         xp = namespace_of(x)
         one = xp.ones_like(x)
         safe = xp.where(x > 0.0, x, one)
-        with np.errstate(over="ignore", under="ignore"):
-            y, rest = two_product(self.rate, safe)
+        y, rest = two_product(self.rate, safe)
         found = log_gamma_kernel(self.shape, y, rest, self._log_constant)
         # Where bx underflows, e^-bx is 1 and the logarithm of bx a sum.
         gone = y < xp.finfo(y.dtype).smallest_normal
@@ -134,20 +132,19 @@ class Gamma(ScalarFamily):
         found = xp.where(gone, small, found) - xp.log(safe)
         edge = xp.where(self.shape < 1.0, xp.inf * one, xp.where(self.shape > 1.0, -xp.inf * one, one))
         edge = xp.where(self.shape == 1.0, xp.log(self.rate) * one, edge)
-        outside = xp.where(x == 0.0, edge, xp.where(xp.isnan(x), x, -xp.inf * one))
-        return xp.where(x > 0.0, found, outside)
+        return xp.where(x > 0.0, found, edge)
 
-    def cdf(self, x: Any) -> Array:
-        return gammainc(self.shape, self._scaled(x))
+    def _cdf(self, x: Array) -> Array:
+        return gammainc(self.shape, self.rate * x)
 
-    def survival(self, x: Any) -> Array:
-        return gammaincc(self.shape, self._scaled(x))
+    def _survival(self, x: Array) -> Array:
+        return gammaincc(self.shape, self.rate * x)
 
-    def icdf(self, q: Any) -> Array:
-        return gammaincinv(self.shape, self._quantile(q)) / self.rate
+    def _icdf(self, q: Array) -> Array:
+        return gammaincinv(self.shape, q) / self.rate
 
-    def isf(self, q: Any) -> Array:
-        return gammainccinv(self.shape, self._quantile(q)) / self.rate
+    def _isf(self, q: Array) -> Array:
+        return gammainccinv(self.shape, q) / self.rate
 
     def entropy(self) -> Array:
         return gamma_entropy(self.shape) - namespace_of(self.rate).log(self.rate)
@@ -164,12 +161,6 @@ class Gamma(ScalarFamily):
                 np.divide(out, rate, out=out)
 
         return moved(map_draws(fill, (n, *self.batch_shape), rng), like=self.shape)
-
-    def _scaled(self, x: Any) -> Array:
-        """Return bx, and 0 below the support."""
-        x = self._event(x)
-        with np.errstate(over="ignore", under="ignore"):
-            return self.rate * namespace_of(x).where(x < 0.0, namespace_of(x).zeros_like(x), x)
 
 
 @value
@@ -231,14 +222,13 @@ class InverseGamma(ScalarFamily):
     def _log_constant(self) -> Array:
         return log_gamma_constant(self.shape)
 
-    def log_prob(self, x: Any) -> Array:
-        x = self._event(x)
+    def _log_density(self, x: Array) -> Array:
         xp = namespace_of(x)
         one = xp.ones_like(x)
-        safe = xp.where((x > 0.0) & (x < xp.inf), x, one)
-        with np.errstate(over="ignore", under="ignore"):
-            y = self.scale / safe
-            back, lost = two_product(y, safe)
+        inside = (x > 0.0) & (x < xp.inf)
+        safe = xp.where(inside, x, one)
+        y = self.scale / safe
+        back, lost = two_product(y, safe)
         finite = xp.isfinite(y) & xp.isfinite(back)
         rest = xp.where(finite, ((self.scale - xp.where(finite, back, one)) - lost) / safe, 0.0 * one)
         found = log_gamma_kernel(self.shape, y, rest, self._log_constant)
@@ -246,22 +236,19 @@ class InverseGamma(ScalarFamily):
         gone = y < xp.finfo(y.dtype).smallest_normal
         small = self.shape * (xp.log(self.scale) - xp.log(safe)) - gammaln(self.shape)
         found = xp.where(gone, small, found) - xp.log(safe)
-        inside = (x > 0.0) & (x < xp.inf)
-        return xp.where(inside, found, xp.where(xp.isnan(x), x, -xp.inf * one))
+        return xp.where(inside, found, -xp.inf * one)
 
-    def cdf(self, x: Any) -> Array:
-        return gammaincc(self.shape, self._inverted(x))
+    def _cdf(self, x: Array) -> Array:
+        return gammaincc(self.shape, self.scale / x)
 
-    def survival(self, x: Any) -> Array:
-        return gammainc(self.shape, self._inverted(x))
+    def _survival(self, x: Array) -> Array:
+        return gammainc(self.shape, self.scale / x)
 
-    def icdf(self, q: Any) -> Array:
-        with np.errstate(divide="ignore"):
-            return self.scale / gammainccinv(self.shape, self._quantile(q))
+    def _icdf(self, q: Array) -> Array:
+        return self.scale / gammainccinv(self.shape, q)
 
-    def isf(self, q: Any) -> Array:
-        with np.errstate(divide="ignore", over="ignore"):
-            return self.scale / gammaincinv(self.shape, self._quantile(q))
+    def _isf(self, q: Array) -> Array:
+        return self.scale / gammaincinv(self.shape, q)
 
     def entropy(self) -> Array:
         """See `Distribution.entropy`: a + log b Γ(a) - (1 + a) ψ(a), with Stirling's terms cancelled."""
@@ -276,15 +263,6 @@ class InverseGamma(ScalarFamily):
     def _sample(self, n: int, rng: Any) -> Array:
         with np.errstate(divide="ignore"):
             return self.scale / standard_gamma(rng, self.shape, n)
-
-    def _inverted(self, x: Any) -> Array:
-        """Return b/x, infinite at 0 and below."""
-        x = self._event(x)
-        xp = namespace_of(x)
-        inside = x > 0.0
-        with np.errstate(over="ignore"):
-            found = self.scale / xp.where(inside, x, xp.ones_like(x))
-        return xp.where(inside, found, xp.where(xp.isnan(x), x, xp.full_like(found, xp.inf)))
 
 
 def _positive(**given: Any) -> dict[str, Array]:

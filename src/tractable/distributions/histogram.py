@@ -11,6 +11,7 @@ import numpy as np
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, freeze, namespace_of, to_numpy
 from tractable.arrays.random import moved
+from tractable.distributions import tails
 from tractable.distributions.checks import (
     check_coverage,
     check_nonnegative,
@@ -257,9 +258,9 @@ class HistogramDensity(VectorDistribution):
         # From the nearer edge, so that neither is passed nor missed by rounding.
         return xp.where(fraction < 0.5, low + 2.0 * (fraction * half), high - 2.0 * ((1.0 - fraction) * half))
 
-    log_cdf = numbers_only(Univariate.log_cdf)
-    log_survival = numbers_only(Univariate.log_survival)
-    isf = numbers_only(Univariate.isf)
+    log_cdf = numbers_only(tails.log_cdf)
+    log_survival = numbers_only(tails.log_survival)
+    isf = numbers_only(tails.isf)
     probability_between = numbers_only(Univariate.probability_between)
     interval = numbers_only(Univariate.interval)
 

@@ -77,27 +77,27 @@ class Laplace(Univariate):
     def mode(self) -> Array:
         return self.location
 
-    def log_prob(self, x: Any) -> Array:
+    def _log_density(self, x: Array) -> Array:
         xp = namespace_of(self.scale)
         return -xp.abs(self._standardized(x)) - (xp.log(self.scale) + log(2.0))
 
-    def cdf(self, x: Any) -> Array:
+    def _cdf(self, x: Array) -> Array:
         return _lower(self._standardized(x))
 
-    def survival(self, x: Any) -> Array:
+    def _survival(self, x: Array) -> Array:
         return _lower(-self._standardized(x))
 
-    def icdf(self, q: Any) -> Array:
-        return self.location + self.scale * _standard_quantile(self._quantile(q))
+    def _icdf(self, q: Array) -> Array:
+        return self.location + self.scale * _standard_quantile(q)
 
-    def log_cdf(self, x: Any) -> Array:
+    def _log_cdf(self, x: Array) -> Array:
         return _log_lower(self._standardized(x))
 
-    def log_survival(self, x: Any) -> Array:
+    def _log_survival(self, x: Array) -> Array:
         return _log_lower(-self._standardized(x))
 
-    def isf(self, q: Any) -> Array:
-        return self.location - self.scale * _standard_quantile(self._quantile(q))
+    def _isf(self, q: Array) -> Array:
+        return self.location - self.scale * _standard_quantile(q)
 
     def entropy(self) -> Array:
         return 1.0 + log(2.0) + namespace_of(self.scale).log(self.scale)
@@ -115,9 +115,8 @@ class Laplace(Univariate):
         e = namespace_of(u).log1p(-u)
         return self.location + self.scale * (e[0, ...] - e[1, ...])
 
-    def _standardized(self, x: Any) -> Array:
-        with np.errstate(over="ignore"):
-            return (self._event(x) - self.location) / self.scale
+    def _standardized(self, x: Array) -> Array:
+        return (x - self.location) / self.scale
 
 
 @value

@@ -91,39 +91,38 @@ class Normal(ScalarFamily):
     def mode(self) -> Array:
         return self.mean
 
-    def log_prob(self, x: Any) -> Array:
-        x = self._event(x)
+    def _log_density(self, x: Array) -> Array:
         if is_numpy_array(x) and max(x.size, self.mean.size) > BLOCK_ENTRIES:
             return map_entries(_fill_log_density, x, self.mean, self.variance, self._log_peak)
-        with np.errstate(over="ignore"):
-            gap = x - self.mean
-            # One factor is divided first: so that no intermediate result overflows.
-            return -0.5 * (gap * (gap / self.variance)) + self._log_peak
+        gap = x - self.mean
+        # One factor is divided first: so that no intermediate result overflows.
+        return -0.5 * (gap * (gap / self.variance)) + self._log_peak
 
-    def cdf(self, x: Any) -> Array:
+    def _cdf(self, x: Array) -> Array:
         """Return P(X ≤ x) = ½ erfc(-(x - μ) / σ√2), accurate in the lower tail."""
         return 0.5 * erfc(self._standardized(x) / -sqrt(2.0))
 
-    def icdf(self, q: Any) -> Array:
-        return self.mean + self.stddev * ndtri(self._quantile(q))
+    def _icdf(self, q: Array) -> Array:
+        return self.mean + self.stddev * ndtri(q)
 
-    def survival(self, x: Any) -> Array:
+    def _survival(self, x: Array) -> Array:
         """Return P(X > x) = ½ erfc((x - μ) / σ√2), accurate in the upper tail."""
         return 0.5 * erfc(self._standardized(x) / sqrt(2.0))
 
-    def log_cdf(self, x: Any) -> Array:
+    def _log_cdf(self, x: Array) -> Array:
         return log_ndtr(self._standardized(x))
 
-    def log_survival(self, x: Any) -> Array:
+    def _log_survival(self, x: Array) -> Array:
         return log_ndtr(-self._standardized(x))
 
-    def isf(self, q: Any) -> Array:
-        return self.mean - self.stddev * ndtri(self._quantile(q))
+    def _isf(self, q: Array) -> Array:
+        return self.mean - self.stddev * ndtri(q)
 
     def probability_between(self, low: Any, high: Any) -> Array:
         """See `Univariate.probability_between`; exact in both tails."""
         xp = namespace_of(self.mean)
-        a, b = self._standardized(low), self._standardized(high)
+        with np.errstate(over="ignore"):
+            a, b = self._standardized(self._event(low, "low")), self._standardized(self._event(high, "high"))
         flip = xp.where(a + b > 0, -xp.ones_like(a + b), xp.ones_like(a + b))
         return flip * 0.5 * (erfc(flip * b / -sqrt(2.0)) - erfc(flip * a / -sqrt(2.0)))
 
@@ -154,9 +153,8 @@ class Normal(ScalarFamily):
         """The greatest log density, log p(μ)."""
         return -0.5 * namespace_of(self.variance).log(self.variance) - HALF_LOG_2PI
 
-    def _standardized(self, x: Any) -> Array:
-        with np.errstate(over="ignore"):
-            return (self._event(x) - self.mean) / self.stddev
+    def _standardized(self, x: Array) -> Array:
+        return (x - self.mean) / self.stddev
 
 
 def _fill_log_density(

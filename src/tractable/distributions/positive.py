@@ -19,16 +19,15 @@ from tractable.distributions.checks import (
     exactly_one,
     row_weights,
 )
-from tractable.distributions.discrete.counting import only_where
 from tractable.distributions.distribution import (
     ScalarFamily,
-    Univariate,
     as_columns,
     as_parameters,
     like_columns,
 )
 from tractable.distributions.gamma import reciprocal, reciprocal_excess
 from tractable.distributions.normal import Normal, squared
+from tractable.distributions.transformed import Transformed
 from tractable.engines.roots import increasing_root
 from tractable.statistics.log_moments import LogExcess, MomentsOfLogarithms, NonnegativeMeans
 from tractable.value import set_fields, value
@@ -95,32 +94,26 @@ class Exponential(ScalarFamily):
         """See `Distribution.mode`: 0."""
         return namespace_of(self.rate).zeros_like(self.rate)
 
-    def log_prob(self, x: Any) -> Array:
-        scaled, inside, missing = self._scaled(x)
-        xp = namespace_of(scaled)
-        return only_where(inside, xp.log(self.rate) - scaled, -np.inf, missing)
+    def _log_density(self, x: Array) -> Array:
+        return namespace_of(x).log(self.rate) - self.rate * x
 
-    def cdf(self, x: Any) -> Array:
-        scaled, inside, missing = self._scaled(x)
-        return only_where(inside, -namespace_of(scaled).expm1(-scaled), 0.0, missing)
+    def _cdf(self, x: Array) -> Array:
+        return -namespace_of(x).expm1(-self.rate * x)
 
-    def survival(self, x: Any) -> Array:
-        scaled, inside, missing = self._scaled(x)
-        return only_where(inside, namespace_of(scaled).exp(-scaled), 1.0, missing)
+    def _survival(self, x: Array) -> Array:
+        return namespace_of(x).exp(-self.rate * x)
 
-    def log_cdf(self, x: Any) -> Array:
-        scaled, inside, missing = self._scaled(x)
-        return only_where(inside, log1m_exp(-scaled), -np.inf, missing)
+    def _log_cdf(self, x: Array) -> Array:
+        return log1m_exp(-self.rate * x)
 
-    def log_survival(self, x: Any) -> Array:
-        scaled, inside, missing = self._scaled(x)
-        return only_where(inside, -scaled, 0.0, missing)
+    def _log_survival(self, x: Array) -> Array:
+        return -self.rate * x
 
-    def icdf(self, q: Any) -> Array:
-        return _exponential_quantile(self._quantile(q)) / self.rate
+    def _icdf(self, q: Array) -> Array:
+        return -namespace_of(q).log1p(-q) / self.rate
 
-    def isf(self, q: Any) -> Array:
-        return _minus_log(self._quantile(q)) / self.rate
+    def _isf(self, q: Array) -> Array:
+        return -namespace_of(q).log(q) / self.rate
 
     def entropy(self) -> Array:
         return 1.0 - namespace_of(self.rate).log(self.rate)
@@ -131,19 +124,11 @@ class Exponential(ScalarFamily):
         return deviance(namespace_of(ratio).ones_like(ratio), ratio)
 
     def _sample(self, n: int, rng: Any) -> Array:
-        return _exponential_quantile(uniform(rng, (n, *self.batch_shape), like=self.rate)) / self.rate
-
-    def _scaled(self, x: Any) -> tuple[Array, Array, Array]:
-        """Return bx, 0 outside the support, where x is in it, and where it is missing."""
-        x = self._event(x)
-        inside = x >= 0.0
-        xp = namespace_of(x)
-        with np.errstate(over="ignore", under="ignore"):
-            return self.rate * xp.where(inside, x, xp.zeros_like(x)), inside, xp.isnan(x)
+        return self._icdf(uniform(rng, (n, *self.batch_shape), like=self.rate))
 
 
 @value
-class LogNormal(ScalarFamily):
+class LogNormal(Transformed, ScalarFamily):
     """The log-normal distribution of a positive number whose logarithm is normal.
 
     LN(x | μ, σ²) = N(log x | μ, σ²) / x for x > 0. The median is exp μ and the mean exp(μ + σ²/2).
@@ -214,34 +199,6 @@ class LogNormal(ScalarFamily):
         """See `Distribution.mode`: exp(μ - σ²)."""
         return namespace_of(self.log_mean).exp(self.log_mean - self.log_variance)
 
-    def log_prob(self, x: Any) -> Array:
-        log_x, inside, missing = self._logs(x)
-        return only_where(inside, self.logarithm.log_prob(log_x) - log_x, -np.inf, missing)
-
-    def cdf(self, x: Any) -> Array:
-        log_x, inside, missing = self._logs(x)
-        return only_where(inside, self.logarithm.cdf(log_x), 0.0, missing)
-
-    def survival(self, x: Any) -> Array:
-        log_x, inside, missing = self._logs(x)
-        return only_where(inside, self.logarithm.survival(log_x), 1.0, missing)
-
-    def log_cdf(self, x: Any) -> Array:
-        log_x, inside, missing = self._logs(x)
-        return only_where(inside, self.logarithm.log_cdf(log_x), -np.inf, missing)
-
-    def log_survival(self, x: Any) -> Array:
-        log_x, inside, missing = self._logs(x)
-        return only_where(inside, self.logarithm.log_survival(log_x), 0.0, missing)
-
-    def icdf(self, q: Any) -> Array:
-        with np.errstate(over="ignore"):
-            return namespace_of(self.log_mean).exp(self.logarithm.icdf(self._quantile(q)))
-
-    def isf(self, q: Any) -> Array:
-        with np.errstate(over="ignore"):
-            return namespace_of(self.log_mean).exp(self.logarithm.isf(self._quantile(q)))
-
     def entropy(self) -> Array:
         return self.log_mean + self.logarithm.entropy()
 
@@ -249,23 +206,20 @@ class LogNormal(ScalarFamily):
         """Return the divergence of the normal distributions of log x."""
         return self.logarithm.kl_divergence(other.logarithm)
 
-    def _sample(self, n: int, rng: Any) -> Array:
-        with np.errstate(over="ignore"):
-            return namespace_of(self.log_mean).exp(self.logarithm.sample(n, rng=rng))
+    _base = logarithm
 
-    def _logs(self, x: Any) -> tuple[Array, Array, Array]:
-        """Return log x, 0 outside the support, where x is in it, and where it is missing."""
-        x = self._event(x)
-        xp = namespace_of(x)
-        inside = (x > 0.0) & (x < xp.inf)
-        log_x = xp.log(xp.where(inside, x, xp.ones_like(x)))
-        # All probability lies below infinity, where no density is left.
-        end = x == xp.inf
-        return xp.where(end, x, log_x), inside | end, xp.isnan(x)
+    def _to_base(self, x: Array) -> Array:
+        return namespace_of(x).log(x)
+
+    def _from_base(self, z: Array) -> Array:
+        return namespace_of(z).exp(z)
+
+    def _log_slope(self, x: Array, z: Array) -> Array:
+        return -z
 
 
 @value
-class Weibull(Univariate):
+class Weibull(Transformed):
     """The Weibull distribution of a number that is not negative.
 
     Wei(x | k, λ) = (k/λ) (x/λ)^(k-1) exp(-(x/λ)^k) for x ≥ 0: a life whose hazard k/λ (x/λ)^(k-1) falls with
@@ -346,46 +300,22 @@ class Weibull(Univariate):
         k = xp.where(above, self.shape, 2.0 * xp.ones_like(self.shape))
         return xp.where(above, self.scale * xp.exp(xp.log1p(-1.0 / k) / k), xp.zeros_like(self.shape))
 
-    def log_prob(self, x: Any) -> Array:
-        z, inside, missing = self._log_ratio(x)
-        xp = namespace_of(z)
-        with np.errstate(over="ignore"):
-            slope = (self.shape - 1.0) * xp.where(xp.isfinite(z), z, xp.zeros_like(z))
-            found = xp.log(self.shape) - xp.log(self.scale) + slope - xp.exp(self.shape * z)
+    def _log_density(self, x: Array) -> Array:
+        xp, z = namespace_of(x), self._log_ratio(x)
+        slope = (self.shape - 1.0) * xp.where(xp.isfinite(z), z, xp.zeros_like(z))
+        found = xp.log(self.shape) - xp.log(self.scale) + slope - xp.exp(self.shape * z)
         # At 0 the density is that of (x/λ)^(k-1): infinite, k/λ or 0.
         rising, falling = self.shape > 1.0, self.shape < 1.0
         edge = xp.where(
             rising, xp.full_like(found, -xp.inf), xp.where(falling, xp.full_like(found, xp.inf), found)
         )
-        return only_where(inside, xp.where(z == -xp.inf, edge, found), -np.inf, missing)
+        return xp.where(z == -xp.inf, edge, found)
 
-    def cdf(self, x: Any) -> Array:
-        power, inside, missing = self._power(x)
-        return only_where(inside, -namespace_of(power).expm1(-power), 0.0, missing)
-
-    def survival(self, x: Any) -> Array:
-        power, inside, missing = self._power(x)
-        return only_where(inside, namespace_of(power).exp(-power), 1.0, missing)
-
-    def log_cdf(self, x: Any) -> Array:
-        z, inside, missing = self._log_ratio(x)
-        power = self.shape * z
-        xp = namespace_of(z)
+    def _log_cdf(self, x: Array) -> Array:
+        xp, power = namespace_of(x), self.shape * self._log_ratio(x)
         # log(1 - e^-t) is log t where t underflows.
         low = power < -30.0
-        with np.errstate(over="ignore"):
-            found = log1m_exp(-xp.exp(xp.where(low, xp.zeros_like(power), power)))
-        return only_where(inside, xp.where(low, power, found), -np.inf, missing)
-
-    def log_survival(self, x: Any) -> Array:
-        power, inside, missing = self._power(x)
-        return only_where(inside, -power, 0.0, missing)
-
-    def icdf(self, q: Any) -> Array:
-        return self._from_exponential(_exponential_quantile(self._quantile(q)))
-
-    def isf(self, q: Any) -> Array:
-        return self._from_exponential(_minus_log(self._quantile(q)))
+        return xp.where(low, power, log1m_exp(-xp.exp(xp.where(low, xp.zeros_like(power), power))))
 
     def entropy(self) -> Array:
         """See `Distribution.entropy`: γ (1 - 1/k) + log(λ/k) + 1, γ the constant of Euler and Mascheroni."""
@@ -402,30 +332,25 @@ class Weibull(Univariate):
             rest = gammaln(1.0 + ratio) - np.euler_gamma * (1.0 - ratio) - xp.log(ratio)
             return xp.where(t < xp.inf, xp.expm1(t) - t, t) + rest
 
-    def _sample(self, n: int, rng: Any) -> Array:
-        u = uniform(rng, (n, *self.batch_shape), like=self.scale)
-        return self._from_exponential(_exponential_quantile(u))
+    @property
+    def _base(self) -> Exponential:
+        """The distribution of (x/λ)^k."""
+        return Exponential(rate=namespace_of(self.scale).ones_like(self.scale))
 
-    def _from_exponential(self, e: Array) -> Array:
-        """Return λ e^(1/k), which is Weibull where e is exponential of rate 1."""
-        xp = namespace_of(e)
-        with np.errstate(over="ignore", divide="ignore"):
-            return self.scale * xp.exp(xp.log(e) / self.shape)
+    def _to_base(self, x: Array) -> Array:
+        return namespace_of(x).exp(self.shape * self._log_ratio(x))
 
-    def _log_ratio(self, x: Any) -> tuple[Array, Array, Array]:
-        """Return log(x/λ), where x is in the support, and where it is missing."""
-        x = self._event(x)
-        return _log_ratio(x, self.scale, x >= 0.0)
+    def _from_base(self, z: Array) -> Array:
+        xp = namespace_of(z)
+        return self.scale * xp.exp(xp.log(z) / self.shape)
 
-    def _power(self, x: Any) -> tuple[Array, Array, Array]:
-        """Return (x/λ)^k, where x is in the support, and where it is missing."""
-        z, inside, missing = self._log_ratio(x)
-        with np.errstate(over="ignore"):
-            return namespace_of(z).exp(self.shape * z), inside, missing
+    def _log_ratio(self, x: Array) -> Array:
+        """Return log(x/λ)."""
+        return _log_quotient(x, self.scale)
 
 
 @value
-class Pareto(ScalarFamily):
+class Pareto(Transformed, ScalarFamily):
     """The Pareto distribution of a number beyond a threshold, by a power law.
 
     Par(x | α, m) = α mᵅ / x^(α+1) for x ≥ m: log(x/m) is exponential of rate α.
@@ -484,35 +409,6 @@ class Pareto(ScalarFamily):
     def mode(self) -> Array:
         return self.scale
 
-    def log_prob(self, x: Any) -> Array:
-        z, inside, missing = self._excess(x)
-        xp = namespace_of(z)
-        return only_where(
-            inside, xp.log(self.shape) - xp.log(self.scale) - (self.shape + 1.0) * z, -np.inf, missing
-        )
-
-    def cdf(self, x: Any) -> Array:
-        z, inside, missing = self._excess(x)
-        return only_where(inside, -namespace_of(z).expm1(-self.shape * z), 0.0, missing)
-
-    def survival(self, x: Any) -> Array:
-        z, inside, missing = self._excess(x)
-        return only_where(inside, namespace_of(z).exp(-self.shape * z), 1.0, missing)
-
-    def log_cdf(self, x: Any) -> Array:
-        z, inside, missing = self._excess(x)
-        return only_where(inside, log1m_exp(-self.shape * z), -np.inf, missing)
-
-    def log_survival(self, x: Any) -> Array:
-        z, inside, missing = self._excess(x)
-        return only_where(inside, -self.shape * z, 0.0, missing)
-
-    def icdf(self, q: Any) -> Array:
-        return self._from_exponential(_exponential_quantile(self._quantile(q)))
-
-    def isf(self, q: Any) -> Array:
-        return self._from_exponential(_minus_log(self._quantile(q)))
-
     def entropy(self) -> Array:
         """See `Distribution.entropy`: log(m/α) + 1/α + 1."""
         xp = namespace_of(self.shape)
@@ -526,37 +422,19 @@ class Pareto(ScalarFamily):
         found = deviance(xp.ones_like(ratio), ratio) + other.shape * _log_quotient(self.scale, other.scale)
         return xp.where(held, found, xp.full_like(found, xp.inf))
 
-    def _sample(self, n: int, rng: Any) -> Array:
-        u = uniform(rng, (n, *self.batch_shape), like=self.scale)
-        return self._from_exponential(_exponential_quantile(u))
+    @property
+    def _base(self) -> Exponential:
+        """The distribution of log(x/m)."""
+        return Exponential(rate=self.shape)
 
-    def _from_exponential(self, e: Array) -> Array:
-        """Return m exp(e/α), which is Pareto where e is exponential of rate 1."""
-        with np.errstate(over="ignore"):
-            return self.scale * namespace_of(e).exp(e / self.shape)
+    def _to_base(self, x: Array) -> Array:
+        return _log_quotient(x, self.scale)
 
-    def _excess(self, x: Any) -> tuple[Array, Array, Array]:
-        """Return log(x/m), where x is in the support, and where it is missing."""
-        x = self._event(x)
-        return _log_ratio(x, self.scale, x >= self.scale)
+    def _from_base(self, z: Array) -> Array:
+        return self.scale * namespace_of(z).exp(z)
 
-
-def _exponential_quantile(q: Array) -> Array:
-    """Return -log(1 - q), the quantile of the exponential distribution of rate 1."""
-    with np.errstate(divide="ignore"):
-        return -namespace_of(q).log1p(-q)
-
-
-def _minus_log(q: Array) -> Array:
-    """Return -log q, the quantile from above of the exponential distribution of rate 1."""
-    with np.errstate(divide="ignore"):
-        return -namespace_of(q).log(q)
-
-
-def _log_ratio(x: Array, scale: Array, inside: Array) -> tuple[Array, Array, Array]:
-    """Return log(x/scale), 0 outside the support, where x is inside, and where it is missing."""
-    xp = namespace_of(x)
-    return _log_quotient(xp.where(inside, x, scale), scale), inside, xp.isnan(x)
+    def _log_slope(self, x: Array, z: Array) -> Array:
+        return -namespace_of(z).log(self.scale) - z
 
 
 def _log_quotient(a: Array, b: Array) -> Array:

@@ -130,24 +130,21 @@ class StudentT(Univariate):
     def mode(self) -> Array:
         return self.location
 
-    def log_prob(self, x: Any) -> Array:
-        with np.errstate(over="ignore"):
-            distance = namespace_of(self.dof).abs(self._standardized(x))
+    def _log_density(self, x: Array) -> Array:
+        distance = namespace_of(self.dof).abs(self._standardized(x))
         return student_t_log_density(distance, self.dof) - namespace_of(self.scale).log(self.scale)
 
-    def cdf(self, x: Any) -> Array:
+    def _cdf(self, x: Array) -> Array:
         return stdtr(self.dof, self._standardized(x))
 
-    def survival(self, x: Any) -> Array:
+    def _survival(self, x: Array) -> Array:
         return stdtr(self.dof, -self._standardized(x))
 
-    def icdf(self, q: Any) -> Array:
-        with np.errstate(over="ignore"):
-            return self.location + self.scale * stdtrit(self.dof, self._quantile(q))
+    def _icdf(self, q: Array) -> Array:
+        return self.location + self.scale * stdtrit(self.dof, q)
 
-    def isf(self, q: Any) -> Array:
-        with np.errstate(over="ignore"):
-            return self.location - self.scale * stdtrit(self.dof, self._quantile(q))
+    def _isf(self, q: Array) -> Array:
+        return self.location - self.scale * stdtrit(self.dof, q)
 
     def entropy(self) -> Array:
         """See `Distribution.entropy`: ½(ν+1) (ψ(½(ν+1)) - ψ(½ν)) + log(√ν B(½ν, ½)) + log scale."""
@@ -166,9 +163,8 @@ class StudentT(Univariate):
         with np.errstate(divide="ignore", over="ignore"):
             return self.location + self.scale * (noise / namespace_of(noise).sqrt(precision))
 
-    def _standardized(self, x: Any) -> Array:
-        with np.errstate(over="ignore"):
-            return (self._event(x) - self.location) / self.scale
+    def _standardized(self, x: Array) -> Array:
+        return (x - self.location) / self.scale
 
 
 def _check_dof(name: str, dof: Array) -> None:

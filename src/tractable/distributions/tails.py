@@ -34,6 +34,21 @@ def log_tail(d: Any, x: Any, *, upper: bool) -> Array:
     return xp.reshape(logs, tuple(mass.shape))
 
 
+def log_cdf(d: Any, x: Any) -> Array:
+    """Return log P(X ≤ x), accurate in both tails, also if the probability itself underflows."""
+    return log_tail(d, x, upper=False)
+
+
+def log_survival(d: Any, x: Any) -> Array:
+    """Return log P(X > x), accurate in both tails, also if the probability itself underflows."""
+    return log_tail(d, x, upper=True)
+
+
+def isf(d: Any, q: Any) -> Array:
+    """Return the quantile from above: the least x with P(X > x) ≤ q, accurate for small q."""
+    return upper_quantile(d, d._quantile(q))  # noqa: SLF001
+
+
 def log_of_parts(mass: Array, rest: Array) -> Array:
     """Return the logarithm of a probability, given what is left of 1."""
     xp = namespace_of(mass)

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from math import log
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import uniform
 from tractable.distributions.checks import check_finite, check_varies
@@ -71,24 +69,20 @@ class Uniform(ScalarFamily):
         """The middle; every other point of the support is as dense."""
         return self.mean
 
-    def log_prob(self, x: Any) -> Array:
-        x = self._event(x)
-        xp = namespace_of(x)
-        height = 0.0 * xp.where(xp.isfinite(x), x, xp.zeros_like(x)) - self.entropy()
-        inside = (x >= self.low) & (x <= self.high)
-        return xp.where(inside, height, xp.where(xp.isnan(x), x, xp.full_like(height, -xp.inf)))
+    def _log_density(self, x: Array) -> Array:
+        return 0.0 * x - self.entropy()
 
-    def cdf(self, x: Any) -> Array:
-        return self._fraction(x, self.low, 1.0)
+    def _cdf(self, x: Array) -> Array:
+        return (0.5 * x - 0.5 * self.low) / self._half
 
-    def survival(self, x: Any) -> Array:
-        return self._fraction(x, self.high, -1.0)
+    def _survival(self, x: Array) -> Array:
+        return (0.5 * self.high - 0.5 * x) / self._half
 
-    def icdf(self, q: Any) -> Array:
-        return self._between(self._quantile(q))
+    def _icdf(self, q: Array) -> Array:
+        return self._between(q)
 
-    def isf(self, q: Any) -> Array:
-        return self._between(self._quantile(q), down=True)
+    def _isf(self, q: Array) -> Array:
+        return self._between(q, down=True)
 
     def entropy(self) -> Array:
         return namespace_of(self.low).log(self._half) + log(2.0)
@@ -115,12 +109,3 @@ class Uniform(ScalarFamily):
         up, rest = (1.0 - fraction, fraction) if down else (fraction, 1.0 - fraction)
         near_low = (fraction > 0.5) if down else (fraction < 0.5)
         return xp.where(near_low, self.low + 2.0 * (up * self._half), self.high - 2.0 * (rest * self._half))
-
-    def _fraction(self, x: Any, end: Array, sign: float) -> Array:
-        """Return how much of the support lies between an end and x."""
-        x = self._event(x)
-        xp = namespace_of(x)
-        with np.errstate(over="ignore"):
-            fraction = sign * (0.5 * x - 0.5 * end) / self._half
-        clipped = xp.where(fraction < 0.0, xp.zeros_like(fraction), fraction)
-        return xp.where(clipped > 1.0, xp.ones_like(fraction), clipped)

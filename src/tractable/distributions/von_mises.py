@@ -98,28 +98,24 @@ class VonMises(ScalarFamily):
         found = -2.0 * self.concentration * xp.sin(0.5 * gap) ** 2 - self._log_volume
         return xp.where(finite, found, xp.where(xp.isnan(x), x, xp.full_like(x, -xp.inf)))
 
-    def cdf(self, x: Any) -> Array:
-        return namespace_of(self.location).exp(self.log_cdf(x))
+    def _cdf(self, x: Array) -> Array:
+        return namespace_of(x).exp(self._log_cdf(x))
 
-    def survival(self, x: Any) -> Array:
-        return namespace_of(self.location).exp(self.log_survival(x))
+    def _survival(self, x: Array) -> Array:
+        return namespace_of(x).exp(self._log_survival(x))
 
-    def log_cdf(self, x: Any) -> Array:
+    def _log_cdf(self, x: Array) -> Array:
         """See `Univariate.log_cdf`: of the angle that is within π of the location."""
-        x = self._event(x)
         return self._log_below(x - self.location, x - self.support[0], self.support[1] - x)
 
-    def log_survival(self, x: Any) -> Array:
+    def _log_survival(self, x: Array) -> Array:
         """See `Univariate.log_survival`: of the angle that is within π of the location."""
-        x = self._event(x)
         return self._log_below(self.location - x, self.support[1] - x, x - self.support[0])
 
-    def icdf(self, q: Any) -> Array:
-        q = self._quantile(q)
+    def _icdf(self, q: Array) -> Array:
         return self._placed(namespace_of(q).minimum(q, 1.0 - q), q <= 0.5)
 
-    def isf(self, q: Any) -> Array:
-        q = self._quantile(q)
+    def _isf(self, q: Array) -> Array:
         return self._placed(namespace_of(q).minimum(q, 1.0 - q), q > 0.5)
 
     def entropy(self) -> Array:

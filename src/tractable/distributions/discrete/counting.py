@@ -52,40 +52,27 @@ class Counting(Univariate):
         found = self._tabled(self._log_mass, xp.where(possible, x, xp.zeros_like(x)))
         return only_where(possible, found, -np.inf, xp.isnan(x))
 
-    def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`; accurate in the lower tail."""
-        return self._below_end(self._cdf, x, (0.0, 1.0))
-
-    def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`; accurate in the upper tail."""
-        return self._below_end(self._survival, x, (1.0, 0.0))
-
-    def icdf(self, q: Any) -> Array:
+    def _icdf(self, q: Array) -> Array:
         """See `Univariate.icdf`: the least whole number k with P(X ≤ k) ≥ q, by bisection."""
-        q = self._quantile(q)
         xp = namespace_of(q)
-        q = xp.broadcast_to(q, np.broadcast_shapes(tuple(q.shape), self.batch_shape))
-        inner = xp.clip(q, float(xp.finfo(q.dtype).smallest_normal), 1.0 - float(xp.finfo(q.dtype).eps))
+        q, inner = self._inner(q)
         low, high = self._bracket(inner / (1.0 - inner), q > 0.0)
         high = bisect(lambda k: self.cdf(k) >= q, low, high, whole=True)
         return xp.where((q == 1.0) & (self.stddev > 0), self._end + 0.0 * q, high)
 
-    def isf(self, q: Any) -> Array:
+    def _isf(self, q: Array) -> Array:
         """See `Univariate.isf`: the least whole number k with P(X > k) ≤ q, by bisection."""
-        q = self._quantile(q)
         xp = namespace_of(q)
-        q = xp.broadcast_to(q, np.broadcast_shapes(tuple(q.shape), self.batch_shape))
-        tiny = float(xp.finfo(q.dtype).smallest_normal)
-        inner = xp.clip(q, tiny, 1.0 - float(xp.finfo(q.dtype).eps))
+        q, inner = self._inner(q)
         low, high = self._bracket((1.0 - inner) / inner, q < 1.0)
         high = bisect(lambda k: self.survival(k) <= q, low, high, whole=True)
         return xp.where((q == 0.0) & (self.stddev > 0), self._end + 0.0 * q, high)
 
-    def log_cdf(self, x: Any) -> Array:
-        return self._below_end(self._log_cdf, x, (-np.inf, 0.0))
-
-    def log_survival(self, x: Any) -> Array:
-        return self._below_end(self._log_survival, x, (0.0, -np.inf))
+    def _inner(self, q: Array) -> tuple[Array, Array]:
+        """Return probabilities for each member of the batch, and the same with neither 0 nor 1 among them."""
+        xp = namespace_of(q)
+        q = xp.broadcast_to(q, np.broadcast_shapes(tuple(q.shape), self.batch_shape))
+        return q, xp.clip(q, float(xp.finfo(q.dtype).smallest_normal), 1.0 - float(xp.finfo(q.dtype).eps))
 
     def _log_cdf(self, k: Array) -> Array:
         """Return log P(X ≤ k) for whole k from 0 to below the end of the support."""
@@ -128,15 +115,15 @@ class Counting(Univariate):
         low = xp.where((low > -1.0) & some, low, xp.full_like(low, -1.0))
         return low, xp.where(high < self._end, high, self._end + 0.0 * high)
 
-    def _below_end(self, inner: Callable[[Array], Array], x: Any, outside: tuple[float, float]) -> Array:
-        """Return a function of whole numbers at floor(x), with its values before and after the support."""
+    def _on_support(self, formula: Callable[[Array], Array], x: Any, below: float, above: float) -> Array:
+        """Return a formula at floor(x), its values below and from the end of the support on, NaN for NaN."""
         x = self._event(x)
         xp = namespace_of(x)
         k = xp.floor(x)
         within = (k >= 0) & (k < self._end)
-        found = self._tabled(inner, xp.where(within, k, xp.zeros_like(k)))
-        before, after = (xp.full_like(found, value) for value in outside)
-        return only_where(within, found, xp.where(k < 0, before, after), xp.isnan(x))
+        found = self._tabled(formula, xp.where(within, k, xp.zeros_like(k)))
+        outside = xp.where(k < 0, xp.full_like(found, below), xp.full_like(found, above))
+        return only_where(within, found, outside, xp.isnan(x))
 
     def _tabled(self, f: Callable[[Array], Array], k: Array) -> Array:
         """Return f(k), once for each number where one distribution is asked for the same few many times."""

@@ -16,6 +16,7 @@ from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, na
 from tractable.arrays.random import as_generator, either_seed_name, moved
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.covariance.diagonal import Uncorrelated
+from tractable.distributions import tails
 from tractable.distributions.checks import as_point_weights, check_finite, check_positive
 from tractable.distributions.distribution import Distribution, Univariate, as_count, numbers_only
 from tractable.distributions.expectation import expectation
@@ -220,9 +221,9 @@ class SmoothedEmpirical(VectorDistribution):
         found = numbers.quantiles(self, xp.reshape(xp.astype(q, xp.float64), (-1,)))
         return xp.astype(xp.reshape(found, tuple(q.shape)), self.points.dtype)
 
-    log_cdf = numbers_only(Univariate.log_cdf)
-    log_survival = numbers_only(Univariate.log_survival)
-    isf = numbers_only(Univariate.isf)
+    log_cdf = numbers_only(tails.log_cdf)
+    log_survival = numbers_only(tails.log_survival)
+    isf = numbers_only(tails.isf)
     probability_between = numbers_only(Univariate.probability_between)
     interval = numbers_only(Univariate.interval)
 
