@@ -149,7 +149,7 @@ def test_fits_that_cannot_be(folder, words, said, walk, monkeypatch):
         ("mixed", "mixed is a folder"),
         ("two.csv", "--save: two.csv is a file that is being read"),
         ("two.csv/../two.csv", "no such folder: two.csv/.."),
-        ("m" * 300, f"long: {300 * 'm'}"),  # the draft that is written first is not named
+        ("m" * 300, f"--save: {300 * 'm'} cannot be written to: file name too long"),
     ],
 )
 def test_models_that_cannot_be_saved(folder, save, said):

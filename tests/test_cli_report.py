@@ -63,10 +63,10 @@ def test_without_data_there_is_a_table_to_look_at(geyser):
         ),
         (
             ["geyser.csv", "-o", "none/page.html"],
-            "cannot be written to none/page.html: there is no folder none",
+            "--output: no such folder: ",
         ),
-        (["geyser.csv", "-o", "."], "cannot be written to .: it is a folder"),
-        (["geyser.csv", "-o", "geyser.csv"], "cannot be written to geyser.csv: the table is there"),
+        (["geyser.csv", "-o", "."], "--output: . is a folder"),
+        (["geyser.csv", "-o", "geyser.csv"], "--output: geyser.csv is a file that is being read"),
         (["empty.csv"], "empty"),
         (["-"], "standard input is empty"),
     ],

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tractable.cli.console import Console, StepProgress, split_names, with_console
+from tractable.cli.streams import check_outputs, output_path
 
 #: Quantiles of a number that are printed.
 QUANTILES = "0.05,0.25,0.5,0.75,0.95"
@@ -58,10 +59,8 @@ def ask(
     if not 0.0 < interval < 1.0:
         raise ValueError(f"--interval is a coverage between 0 and 1; got {interval:g}")
     asked = parse_question(question)
-    if save is not None:
-        from tractable.data.output import check_writable
-
-        check_writable(save, "--save")
+    console.leave_stdout_to("--save", save)
+    check_outputs({"--save": save}, [model])
     with StepProgress(console) as step:
         answerer = _answerer(model, console, step, save)
     found = answerer.answers(asked)
@@ -122,7 +121,8 @@ def _answerer(data: str, console: Console, step: StepProgress, save: Path | None
     if save is not None:
         from tractable.persistence import save as save_model
 
-        save_model(model, save)
+        with output_path(save) as file:
+            save_model(model, file)
         console.note([f"the joint model is saved: {save}"])
     label = f"a mixture of {number_of(model.n_components, 'component')}"
     return JointAnswerer(model=model, label=label, logged=table.logged)

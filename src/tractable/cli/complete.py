@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from tractable.cli.console import Console, Data, StepProgress, with_console
+from tractable.cli.streams import check_outputs
 
 #: What stands for the number of a draw in the name of a file.
 EACH = "{draw}"
@@ -49,7 +50,7 @@ def complete(
 
       tractable complete - < survey.csv > completed.csv
     """
-    from tractable.cli.tables import check_output, held_frame, write_tables
+    from tractable.cli.tables import check_output, held_frame, table_paths, write_tables
     from tractable.data.names import number_of
     from tractable.report.joint import completed_frames
 
@@ -59,9 +60,12 @@ def complete(
         raise ValueError(f"--seed must not be negative; got {seed}")
     console.leave_stdout_to("--output", output)
     check_output(output)
+    paths = _paths(output, draws)
     began = time.monotonic()
     with StepProgress(console) as step:
         step(f"reading {data}")
+        files = table_paths(data)
+        check_outputs({"--output": paths}, files)
         frame = held_frame(data, console.note)
         _check_names(frame.columns, output)
         missing = frame.isna()
@@ -70,7 +74,6 @@ def complete(
         console.note(table.notes)
         left = {name: n for name, n in gaps.items() if name not in table.frame.columns}
         step("writing")
-        paths = _paths(output, draws)
         for path, tables in zip(paths, _parts(found, numbered=EACH not in str(output)), strict=True):
             write_tables(tables, path)
     if not gaps:

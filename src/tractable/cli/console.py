@@ -10,7 +10,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from inspect import Parameter, Signature, signature
 from typing import Annotated, Any, Self
 
@@ -58,6 +58,8 @@ class Console:
     def leave_stdout_to(self, option: str, path: Any) -> None:
         """Print results on standard error if an option writes a file to standard output."""
         if str(path) == "-":
+            if self.err:
+                raise ValueError(f"{option} - is the second output that goes to standard output: name a file")
             if self.as_json:
                 raise ValueError(f"{option} - and --json both write to standard output: name a file")
             self.err = True
@@ -102,7 +104,8 @@ class Console:
     def error(self, text: str) -> None:
         """Print why there is no result, as JSON too where that was asked for."""
         if self.as_json:
-            self.result({"error": text})
+            with suppress(OSError):  # a full disk, as the text says
+                self.result({"error": text})
         typer.secho(f"error: {printable(text)}", fg="red", err=True)
 
     def table(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

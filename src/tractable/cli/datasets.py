@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from tractable.cli.console import Console, with_console
+from tractable.cli.streams import check_outputs
 
 
 @with_console
@@ -81,6 +82,7 @@ def _write(frame: Any, output: Path) -> None:
     from tractable.cli.tables import check_output, opened_output
 
     ending = check_output(output)
+    check_outputs({"--output": output})
     with opened_output(output) as file:
         if ending == ".csv":
             frame.convert_dtypes().to_csv(file, index=False)  # integers stay integers beside missing entries

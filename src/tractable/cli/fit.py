@@ -18,6 +18,7 @@ from tractable.cli.console import (
     split_names,
     with_console,
 )
+from tractable.cli.streams import check_outputs
 from tractable.value import replace, value
 
 if TYPE_CHECKING:
@@ -81,17 +82,13 @@ def fit(
       tractable fit BayesianRidge 'trips/*.parquet' -t fare -s fare.tractable
     """
     from tractable.cli.models import make_model
-    from tractable.cli.tables import open_table
-    from tractable.data.output import check_writable
+    from tractable.cli.tables import open_table, table_paths
 
     console.leave_stdout_to("--save", save)
-    if str(save) != "-":
-        check_writable(save, "--save")
+    check_outputs({"--save": save}, table_paths(data))
     console.progress(f"fitting {model} to {data} …")
     table = open_table(data)
     console.note(table.notes)
-    if str(save) != "-" and save.resolve() in [path.resolve() for path in table.paths]:
-        raise ValueError(f"--save: {save} is a file that is being read")
     names = None if features is None else split_names(features)
     requested = RequestedColumns(target=target, weight=weight, features=names, drop_missing=drop_missing)
     began = time.monotonic()

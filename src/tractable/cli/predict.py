@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tractable.cli.console import FLAG, Console, Data, StepProgress, abbreviated, split_names, with_console
+from tractable.cli.streams import check_outputs
 from tractable.value import value
 
 if TYPE_CHECKING:
@@ -72,10 +73,11 @@ def predict(
 
       tractable predict m.tractable rows.csv -o out.csv -m outlier_scores
     """
-    from tractable.cli.tables import check_output, open_table
+    from tractable.cli.tables import check_output, open_table, table_paths
 
     console.leave_stdout_to("--output", output)
     check_output(output)
+    check_outputs({"--output": output}, [model, *table_paths(data)])
     began = time.monotonic()
     with StepProgress(console) as step:
         step(f"loading {model}")
@@ -84,8 +86,6 @@ def predict(
         ask = predictor(fitted, method, interval, proba=proba)
         table = open_table(data)
         console.note(table.notes)
-        if str(output) != "-" and output.resolve() in [path.resolve() for path in (model, *table.paths)]:
-            raise ValueError(f"--output: {output} is a file that is being read")
         copied = tuple(table.types) if keep == "all" else split_names(keep or "")
         table.check(copied, "--keep")
         label = f"predicting {data} by {name}"

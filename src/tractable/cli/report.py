@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tractable.cli.console import Console, StepProgress, Target, with_console
+from tractable.cli.streams import check_outputs, input_path, output_path
 from tractable.value import replace
 
 
@@ -62,8 +63,10 @@ def report(
     from tractable.data.names import number_of
 
     console.leave_stdout_to("--output", output)
-    if save is not None:
-        _check_save(save, target)
+    if save is not None and target is None:
+        raise ValueError("--save keeps a model of a column: name it by --target")
+    console.leave_stdout_to("--save", save)
+    check_outputs({"--output": output, "--save": save}, [] if data is None else [data])
     options = {"target": target, "kinds": _kinds(kind or ()), "ignore": ignore or (), "max_rows": _rows(rows)}
     with StepProgress(console) as step:
         step("starting", 0.0)
@@ -77,21 +80,13 @@ def report(
     console.result(summary.as_dict() | kept, [*_lines(summary, output, len(found.html)), *lines])
 
 
-def _check_save(path: Path, target: str | None) -> None:
-    """Refuse a model that cannot be saved, before any work."""
-    from tractable.data.output import check_writable
-
-    if target is None:
-        raise ValueError("--save keeps a model of a column: name it by --target")
-    check_writable(path, "--save")
-
-
 def _save_best(found: Any, path: Path, step: Any) -> Any:
     from tractable.persistence import save
 
     step("fitting the best model to all rows", 0.99)
     model = found.predictor()
-    save(model, path)
+    with output_path(path) as file:
+        save(model, file)
     return model
 
 
@@ -118,14 +113,10 @@ def _rows(text: str) -> int | None:
 
 def _make(data: str | None, output: Path, step: Any, options: dict[str, Any]) -> Any:
     """Make the report and write its page; errors name the options of the command."""
-    from tractable.cli.streams import input_path, output_path
     from tractable.cli.tables import bundled_hint
     from tractable.report import TableError, report_on
-    from tractable.report.report import check_path
 
     try:
-        if str(output) != "-":
-            check_path(output, data)
         found = report_on(None if data is None else input_path(data), progress=step, **options)
         with output_path(output, ".html") as path:
             found.save(path)

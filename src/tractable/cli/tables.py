@@ -11,10 +11,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from tractable.cli.streams import STREAM, input_path
+from tractable.cli.streams import STREAM, binary_stream, input_path
 from tractable.data import arrow
 from tractable.data.columns import Roles, check_known
-from tractable.data.output import check_writable, replacing
+from tractable.data.output import is_stream, replacing
 from tractable.data.source import Batch, ColumnSource, ForwardingSource, Source, batch_rows, row_slices
 from tractable.data.table_files import Files
 from tractable.data.text_table import TextTable, open_text
@@ -102,18 +102,9 @@ class _TextSource(ColumnSource):
 
 def open_table(data: str) -> TableFiles:
     """Return the table of a path, a pattern or a folder of Parquet, CSV or NumPy files, by its first rows."""
-    from tractable.data.table_files import table_files
-
-    files = None
-    if data == STREAM:
-        paths: tuple[Path, ...] = (Path(input_path(data)),)
-        data = "standard input"
-    else:
-        try:
-            files = table_files(data)
-            paths = files.paths
-        except ValueError as error:
-            raise ValueError(f"{str(error).removeprefix('path: ')}{bundled_hint(data)}") from None
+    files = None if data == STREAM else known_files(data)
+    paths = (Path(input_path(data)),) if files is None else files.paths
+    data = "standard input" if files is None else data
     kinds = {_file_kind(path) for path in paths}
     if len(kinds) > 1:
         raise ValueError(f"{data} has files of several kinds: {', '.join(sorted(kinds))}")
@@ -132,6 +123,21 @@ def open_table(data: str) -> TableFiles:
     schema = first.schema if files is None else files.schema(first.schema)
     types = {field.name: field.type for field in schema}
     return TableFiles(name=data, paths=paths, types=types, files=files)
+
+
+def table_paths(data: str) -> tuple[Path, ...]:
+    """Return the files of a table, ``-`` for standard input, which is not read yet."""
+    return (Path(STREAM),) if data == STREAM else known_files(data).paths
+
+
+def known_files(data: str) -> Files:
+    """Return the files of a path, a pattern or a folder, in the words of the command if there are none."""
+    from tractable.data.table_files import table_files
+
+    try:
+        return table_files(data)
+    except ValueError as error:
+        raise ValueError(f"{str(error).removeprefix('path: ')}{bundled_hint(data)}") from None
 
 
 def _file_kind(path: Path) -> str:
@@ -343,12 +349,11 @@ def _as_integers(labels: np.ndarray) -> np.ndarray:
 
 def check_output(path: Path, option: str = "--output") -> str:
     """Return the kind of file that a path asks for, ``.parquet`` or ``.csv``, which ``-`` is."""
-    if str(path) == STREAM:
-        return ".csv"
     kind = ENDINGS.get(path.suffix.lower())
+    if str(path) == STREAM or (kind is None and is_stream(path)):
+        return ".csv"
     if kind is None:
         raise ValueError(f"{option} must end in .parquet or .csv, or be -; got {path}")
-    check_writable(path, option)
     return kind
 
 
@@ -373,9 +378,7 @@ def opened_output(path: Path) -> Iterator[Any]:
         with replacing(path) as file:
             yield file
         return
-    import typer
-
-    file = typer.get_binary_stream("stdout")
+    file = binary_stream("stdout")
     yield file
     file.flush()
 

@@ -16,6 +16,7 @@ from tractable.arrays.weights import check_weights
 from tractable.data import arrow
 from tractable.data.arrays import as_floats
 from tractable.data.columns import Roles, assign_roles, check_numeric
+from tractable.data.output import mark_as_read
 from tractable.data.source import Batch, ColumnSource, batch_rows, row_slices
 from tractable.data.table_files import Files, ending_of, table_files
 from tractable.value import value
@@ -108,6 +109,9 @@ class FileSource(ColumnSource):
     dtype: type  # of X
     rows: int | None  # number of rows, where the files say it
     text: tuple[str, ...] = ()  # features that are text, as error messages name them
+
+    def __post_init__(self) -> None:
+        mark_as_read(self, self.paths)
 
     @classmethod
     @abstractmethod

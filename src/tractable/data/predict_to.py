@@ -13,7 +13,7 @@ from tractable.arrays.namespace import is_collection, is_foreign_array, namespac
 from tractable.data.columns import check_known
 from tractable.data.dispatch import as_source, distributed
 from tractable.data.files import FileSource
-from tractable.data.output import check_writable, replacing
+from tractable.data.output import check_outputs, check_writable, replacing
 from tractable.data.source import MAX_BATCH_ROWS, Batch, Source
 from tractable.value import value
 
@@ -81,9 +81,8 @@ def predict_to(
     target = _target(path)
     source = source if isinstance(source, FileSource) else as_source(source)
     _check_estimator(estimator, method, interval)
+    check_outputs([("path", target)], getattr(source, "paths", ()))
     rows = _rows(estimator, source, columns)
-    if target.resolve() in [file.resolve() for file in getattr(source, "paths", ())]:
-        raise ValueError(f"path: {target} is a file that is being read")
 
     def predictions() -> Iterator[dict[str, np.ndarray]]:
         for X, given in rows():

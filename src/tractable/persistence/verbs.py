@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
-from tractable.data.output import replacing
+from tractable.data.output import check_outputs, check_writable, destination, replacing
 from tractable.engines.checkpoint import checkpointing
 from tractable.persistence.archive import Archive, pack
 from tractable.persistence.codec import decode, encode
@@ -21,6 +21,7 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
 
     The file is a zip archive of ``model.json`` and one ``.npy`` member an array; equal objects give equal
     bytes. It appears under its name only when it is complete: after a failure the old file is still there.
+    If the path is a link, the file that it leads to is written; pipes and devices are written to.
 
     What can be saved: estimators (their parameters and the learned attributes, whose names end in ``_``), the
     pipelines, column transformers, scalers, encoders and searches of scikit-learn around them, values, NumPy
@@ -34,7 +35,7 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     obj : estimator, value, or a list, tuple or dictionary of them
         What to save.
     path : str or path
-        Where; the folder must exist.
+        Where; the folder must exist. A table that a source of `tractable.scan` still reads is refused.
 
     Raises
     ------
@@ -49,13 +50,13 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     ...     tractable.load(f"{folder}/model")
     {'mean': array([0., 0.]), 'names': ('a', 'b')}
     """
-    target = Path(os.path.realpath(Path(path)))
-    if target.exists() and not target.is_file():
-        raise ValueError(f"cannot save to {path}: it is not a file")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"cannot save to {path}: there is no folder {target.parent}")
+    folder = destination(path).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"cannot save to {path}: there is no folder {folder}")
+    check_writable(Path(path), "path")
+    check_outputs([("path", path)])
     tree, arrays = encode(obj)
-    with replacing(target) as file:
+    with replacing(path) as file:
         pack(file, tree, arrays)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tractable.arrays.random import as_generator, either_seed_name
 from tractable.data.names import number_of
-from tractable.data.output import as_json, replacing
+from tractable.data.output import as_json, check_outputs, check_writable, replacing
 from tractable.data.text import TableError
 from tractable.primitives.threads import single_threaded_blas
 from tractable.report.page import Section, page
@@ -270,13 +270,11 @@ def make_report(data: Any = None, *, path: Any = "report.html", **options: Any) 
 
 def check_path(path: Any, data: Any) -> None:
     """Refuse a path that cannot be written, before any work."""
-    page_file = Path(path)
-    if page_file.is_dir():
-        raise TableError(f"the report cannot be written to {path}: it is a folder")
-    if not page_file.parent.is_dir():
-        raise TableError(f"the report cannot be written to {path}: there is no folder {page_file.parent}")
-    if isinstance(data, (str, Path)) and page_file.resolve() == Path(data).resolve():
-        raise TableError(f"the report cannot be written to {path}: the table is there")
+    try:
+        check_writable(Path(path), "path")
+        check_outputs([("path", path)], [data] if isinstance(data, (str, Path)) else ())
+    except ValueError as error:
+        raise TableError(str(error)) from None
 
 
 def _table(data: Any, chosen: Any, rng: np.random.Generator, progress: Progress | None) -> Table:
@@ -364,4 +362,5 @@ def _write(path: Any, text: str) -> None:
         with replacing(Path(path)) as file:
             file.write(text.encode("utf-8", errors="replace"))
     except OSError as error:
-        raise TableError(f"the report cannot be written to {path}: {error.strerror}") from None
+        reason = (error.strerror or str(error)).lower()
+        raise TableError(f"the report cannot be written to {path}: {reason}") from None

@@ -18,6 +18,7 @@ from tractable.cli.fit import fit
 from tractable.cli.models import models
 from tractable.cli.predict import predict
 from tractable.cli.report import report
+from tractable.cli.streams import open_closed_streams
 from tractable.cli.warmup import warmup
 
 #: What is raised for unknown options and wrong values: a class that typer brings along under no public name.
@@ -77,12 +78,13 @@ for command in (report, fit, predict, ask, compare, complete, models, datasets, 
     app.command()(command)
 
 
-def main() -> None:
-    """Run the command; characters that the terminal cannot encode are replaced."""
+def run_program(words: list[str]) -> int:
+    """Run the command as a program; characters that the terminal cannot encode are replaced."""
+    open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    sys.exit(run(sys.argv[1:]))
+    return run(words)
 
 
 def run(words: list[str]) -> int:
