@@ -263,6 +263,7 @@ PACKAGES = (
     "base",
     "classification",
     "cli",
+    "columns",
     "conjugate",
     "covariance",
     "data",

@@ -4,6 +4,7 @@ from tractable import arrays as arrays
 from tractable import base as base
 from tractable import classification as classification
 from tractable import cli as cli
+from tractable import columns as columns
 from tractable import conjugate as conjugate
 from tractable import covariance as covariance
 from tractable import data as data

@@ -10,13 +10,20 @@ from tractable.testing import em_laws, estimator_laws
 from tractable.value import replace
 
 
+def with_part(expected, i, **changes):
+    """Return a statistic with another part."""
+    parts = list(expected.parts)
+    parts[i] = replace(parts[i], **changes)
+    return replace(expected, parts=tuple(parts))
+
+
 def counts_missing_as_the_first_category(problem):
     """Forgets whether an entry was observed: holes count for what comes first."""
 
     def maximize(expected):
-        filled = expected.categories.copy()
+        filled = expected.parts[3].counts.copy()
         filled[:, 0] += 0.5 * expected.weight
-        return problem.maximize(replace(expected, categories=filled))
+        return problem.maximize(with_part(expected, 3, counts=filled))
 
     return replace(problem, maximize=maximize)
 
@@ -25,7 +32,7 @@ def smooths_without_saying(problem):
     """Adds pseudo-counts that the objective knows nothing of."""
 
     def maximize(expected):
-        return problem.maximize(replace(expected, categories=expected.categories + 20.0))
+        return problem.maximize(with_part(expected, 3, counts=expected.parts[3].counts + 20.0))
 
     return replace(problem, maximize=maximize)
 
@@ -34,7 +41,9 @@ def divides_by_all_rows(problem):
     """Takes means over all rows, observed or not."""
 
     def maximize(expected):
-        return problem.maximize(replace(expected, mass=0.0 * expected.mass + expected.weight[:, None]))
+        moments, all_rows = expected.parts[0], expected.weight[:, None]
+        mean = expected.params.means + (moments.mean - expected.params.means) * moments.weight / all_rows
+        return problem.maximize(with_part(expected, 0, weight=all_rows, mean=mean))
 
     return replace(problem, maximize=maximize)
 
@@ -43,8 +52,9 @@ def forgets_what_is_uncertain(problem):
     """Fills missing numbers with their means, as if these had been observed."""
 
     def maximize(expected):
-        certain = 0.5 * np.eye(expected.second.shape[1]) * expected.weight[:, None, None]
-        return problem.maximize(replace(expected, second=expected.second - certain))
+        scatter = expected.parts[0].scatter
+        certain = 0.5 * np.eye(scatter.shape[1]) * expected.weight[:, None, None]
+        return problem.maximize(with_part(expected, 0, scatter=scatter - certain))
 
     return replace(problem, maximize=maximize)
 

@@ -13,7 +13,7 @@ from tractable.base.estimator import (
     tags,
 )
 from tractable.base.labels import check_class_rows, check_labels, classes_of
-from tractable.base.one_pass import NotYetDetermined, OnePassEstimator
+from tractable.base.one_pass import OnePassEstimator
 from tractable.base.parameters import check_choice, check_count, check_number, check_numbers, check_values
 from tractable.base.regressor import RegressorMixin
 from tractable.base.sample_posterior import sample_posterior
@@ -26,6 +26,7 @@ from tractable.base.validation import (
     check_weights,
     refuse_foreign,
 )
+from tractable.statistics.rows import NotYetDetermined
 
 __all__ = [
     "ClassifierMixin",

@@ -13,10 +13,7 @@ from tractable.base.labels import check_class_rows
 from tractable.base.validation import Rows, check_rows
 from tractable.engines.fold import fold
 from tractable.statistics import ByClass
-
-
-class NotYetDetermined(ValueError):  # noqa: N818
-    """The rows seen so far do not determine the model; more may."""
+from tractable.statistics.rows import NotYetDetermined
 
 
 class OnePassEstimator(Estimator):

@@ -17,7 +17,6 @@ from tractable.classification.logistic import (
     LogisticRegressionCV,
     SeparableClassesWarning,
 )
-from tractable.classification.naive_bayes.columns import ColumnLikelihoods
 from tractable.classification.naive_bayes.estimator import NaiveBayes
 from tractable.classification.naive_bayes.variants import (
     BernoulliNB,
@@ -27,6 +26,7 @@ from tractable.classification.naive_bayes.variants import (
     MultinomialNB,
 )
 from tractable.classification.perceptron import Perceptron
+from tractable.columns import ColumnLikelihoods
 
 __all__ = [
     "BayesClassifier",

@@ -17,6 +17,10 @@ SMALLEST_SQUARES = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
 SMALLEST_WEIGHT = 1e-100
 
 
+class NotYetDetermined(ValueError):  # noqa: N818
+    """The rows seen so far do not determine the model; more may."""
+
+
 class Statistic(ABC):
     """A sufficient statistic: ``of(rows, weights)`` summarises a block, and ``+`` merges two.
 

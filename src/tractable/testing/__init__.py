@@ -5,6 +5,7 @@ kind of object has a tuple of its laws, and ``check_*`` runs them all.
 """
 
 from tractable.testing.array_laws import check_array_function
+from tractable.testing.column_laws import check_columns_family
 from tractable.testing.conjugate_laws import check_conjugate_model
 from tractable.testing.covariance_laws import check_covariance
 from tractable.testing.distribution_laws import check_distribution
@@ -44,6 +45,7 @@ __all__ = [
     "SampledTarget",
     "check_array_function",
     "check_cluster_score",
+    "check_columns_family",
     "check_conjugate_model",
     "check_covariance",
     "check_distribution",

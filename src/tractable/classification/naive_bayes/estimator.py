@@ -23,17 +23,17 @@ from tractable.base.by_blocks import by_blocks
 from tractable.base.labels import check_class_rows, check_labels
 from tractable.base.validation import check_names, require_targets, sparse_rows
 from tractable.classification.class_priors import class_priors, class_weights, known_classes, log_priors
-from tractable.classification.naive_bayes.columns import ColumnLikelihoods, learn_likelihoods
-from tractable.classification.naive_bayes.model import (
+from tractable.classification.naive_bayes.checks import check_rule, warnings_of
+from tractable.columns import (
     ClassStatistics,
+    ColumnLikelihoods,
+    ColumnScores,
     Estimation,
-    check_rule,
+    counted_entries,
     fitted_columns,
-    has_sparse_scores,
+    learn_likelihoods,
     log_evidence,
-    sparse_class_scores,
-    sparse_class_statistics,
-    warnings_of,
+    relative_scores,
 )
 from tractable.conjugate.increments import dirichlet_increment
 from tractable.data.blocks import map_rows
@@ -43,7 +43,7 @@ from tractable.data.source import batch_rows
 from tractable.data.streamed_tables import StreamedTables, streamed_tables
 from tractable.data.table_columns import coded_frame, met_categories, table_of
 from tractable.distributions import IndependentColumns, Mixture, Product
-from tractable.distributions.independent_columns import ColumnScores, some_columns
+from tractable.distributions.independent_columns import some_columns
 from tractable.engines import fold
 from tractable.primitives.threads import even_rows
 from tractable.statistics import ByClass, SideBySide
@@ -121,11 +121,11 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
         if len(codes) != rows.n_rows:
             return None
         layout = self._layout(names=None, width=rows.n_features) if reset else subject._layout_
-        found = sparse_class_statistics(layout, rows.X, codes, rows.weights)
-        if found is None:
+        x = counted_entries(layout, rows.X)
+        if x is None:
             return None
         subject._layout_ = layout
-        return found.named(classes)
+        return ClassStatistics(layout=layout)(x, codes, rows.weights).named(classes)
 
     def _streamed(self, subject: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         """Return streamed tables as a source of numbers, and other rows as they are."""
@@ -227,21 +227,21 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
 
     def _class_scores(self, X: Any) -> np.ndarray:
         if is_sparse(X):
-            return sparse_class_scores(self._fitted_columns_, X, self.binarize) + log_priors(
-                self.class_prior_
-            )
+            x = counted_entries(self._layout_, X)
+            return relative_scores(self._fitted_columns_)(x) + log_priors(self.class_prior_)
         return self._joint(X, relative=True)
 
     def _answers_sparse(self, method: str, X: Any) -> bool:
-        found = super()._answers_sparse(method, X)
-        return found and has_sparse_scores(self._fitted_columns_, X, self.binarize)
+        p = self._fitted_columns_.probability
+        found = super()._answers_sparse(method, X) and not np.any((p == 0.0) | (p == 1.0))
+        return found and counted_entries(self._layout_, X) is not None
 
     def _joint(self, X: Any, *, relative: bool) -> np.ndarray:
         x = self._events(X)
         with np.errstate(over="ignore", divide="ignore"):
             log_weights = namespace_of(self.class_prior_).log(self.class_prior_)
             if relative:
-                found = map_rows(self._with_classes(self._fitted_columns_.relative_scores), x)
+                found = map_rows(self._with_classes(relative_scores(self._fitted_columns_)), x)
                 return found + log_weights
             scores = ColumnScores.of(self._fitted_columns_, on_host(log_weights))
             return map_rows(self._with_classes(scores), x)

@@ -11,13 +11,9 @@ from tractable.arrays.random import either_seed_name
 from tractable.base import ModelTags, check_answerable, check_choice, check_number, check_numbers
 from tractable.base.options import SklearnOptions
 from tractable.classification.class_priors import class_priors, log_priors
+from tractable.classification.naive_bayes.checks import check_rule
 from tractable.classification.naive_bayes.estimator import BaseNaiveBayes
-from tractable.classification.naive_bayes.model import (
-    Estimation,
-    check_rule,
-    column_variance,
-    pooled,
-)
+from tractable.columns import Estimation, column_variance, pooled
 from tractable.smoothing import WINDOWS, check_window
 from tractable.value import replace
 

@@ -4,10 +4,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from tractable.arrays.grouping import by_pattern
 from tractable.base.table_rows import TableSummary
+from tractable.columns import ColumnLikelihoods, indicators, log_average_counts
 from tractable.covariance import Full
 from tractable.covariance.shapes import scale_columns
 from tractable.data import Batch, TableColumns
@@ -21,7 +21,7 @@ from tractable.distributions import (
     Normal,
     Product,
 )
-from tractable.distributions.independent_columns import Categories, log_average_counts, some_columns
+from tractable.distributions.independent_columns import Categories, some_columns
 from tractable.primitives.em import PatternRows, group_by_pattern
 from tractable.statistics import Standardizer
 from tractable.value import value
@@ -48,7 +48,6 @@ class EncodedRows:
 
     x: np.ndarray  # (n, d), normal columns standardized, categories by their codes
     weights: np.ndarray | None
-    complete: np.ndarray  # (d,), whether a column has no missing entry
     indicators: Any  # sparse (n, number of categories), one where a row has a category
     patterns: PatternRows | None  # the normal columns, by which are missing; None if these are independent
     log_base: float  # the part of the log likelihood that does not depend on the parameters
@@ -137,6 +136,11 @@ class TableEncoding:
         """Positions of the categorical columns."""
         return self.columns.where("categorical")
 
+    @cached_property
+    def layout(self) -> ColumnLikelihoods:
+        """The columns, each with the family of its kind."""
+        return ColumnLikelihoods(columns=self.columns, likelihoods=self.columns.kinds)
+
     @property
     def categories(self) -> Categories:
         """The categories of the categorical columns, column after column."""
@@ -165,17 +169,10 @@ class TableEncoding:
         return EncodedRows(
             x=x,
             weights=w,
-            complete=np.asarray(~missing.any(axis=0)),
-            indicators=self._indicators(x, missing),
+            indicators=indicators(x[:, self.categorical], self.sizes),
             log_base=float(base.sum() if w is None else base @ w),
             patterns=group_by_pattern(x[:, self.normal]) if self.joint else None,
         )
-
-    def _indicators(self, x: np.ndarray, missing: np.ndarray) -> Any:
-        seen = ~missing[:, self.categorical]
-        codes = (x[:, self.categorical] + self.categories.starts)[seen].astype(np.int32)
-        ends = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int32)
-        return csr_array((np.ones(len(codes)), codes, ends), shape=(len(x), int(self.sizes.sum())))
 
     def independent_columns(self, params: TableParameters, standardizer: Any = None) -> IndependentColumns:
         """Return the columns of each component, standardized or (with a `standardizer`) as they were.

@@ -2,23 +2,39 @@
 
 from collections.abc import Iterator
 from functools import cache, cached_property
+from operator import add
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays import log_det_cholesky
-from tractable.arrays.log_space import LOG_2PI, log_sum_exp
+from tractable.arrays.log_space import log_sum_exp
 from tractable.base import Rows
+from tractable.columns import (
+    BernoulliColumns,
+    CategoricalColumns,
+    CategoryPrior,
+    ColumnFamily,
+    ColumnScores,
+    CountColumns,
+    JointNormalScores,
+    NormalColumns,
+    NormalPrior,
+    RatePrior,
+    Responsibilities,
+    factors,
+    joint_estimate,
+    joint_moments,
+)
 from tractable.covariance import Diagonal, Full
 from tractable.covariance.shapes import CovariancePrior
 from tractable.data import Batch, Prepared, as_source, sample_rows
-from tractable.distributions.independent_columns import ColumnScores, smoothed_rates, some_columns
+from tractable.distributions.independent_columns import some_columns
 from tractable.engines.em import EMProblem
 from tractable.engines.kmeans import kmeans
 from tractable.mixture.table.model import BLOCK_ENTRIES, EncodedRows, TableEncoding, TableParameters
-from tractable.primitives.em import PatternRows
+from tractable.statistics import Counts, DiagonalMoments, Moments, Totals
 from tractable.statistics.rows import counts
-from tractable.value import parameters, replace, value
+from tractable.value import replace, set_fields, value
 
 #: Rows that the initial clusters are found in.
 INITIAL_ROWS = 20_000
@@ -38,20 +54,20 @@ LEAST_RESPONSIBILITY = 1e-100
 
 @value
 class TableSums:
-    """Sums over rows weighted by their responsibilities, the log likelihood, and the log prior."""
+    """The statistics of rows weighted by responsibilities, the log likelihood, and the log prior."""
 
     weight: np.ndarray  # (K,)
-    mass: np.ndarray  # (K, p), of the observed entries of normal columns; (K, 1) of rows if these are joint
-    first: np.ndarray  # (K, p), about the means
-    second: np.ndarray  # (K, p), or (K, p, p)
-    seen: np.ndarray  # (K, c), of the observed counts
-    counts: np.ndarray  # (K, c)
-    seen_ones: np.ndarray  # (K, b), of the observed zeros and ones
-    ones: np.ndarray  # (K, b)
-    categories: np.ndarray  # (K, number of categories)
+    parts: tuple[Any, ...]  # of the normal columns, of counts, of zeros and ones, and of categories
     log_likelihood: float
     penalty: float
     params: TableParameters  # of the responsibilities
+
+    def __init__(self, **fields: Any) -> None:
+        """Set the fields; those of files of earlier versions have sums in the place of `parts`."""
+        if "parts" not in fields:
+            sums = {name: fields.pop(name) for name in _EARLIER_SUMS}
+            fields["parts"] = _parts_of_sums(fields["weight"], fields["params"].means, **sums)
+        set_fields(self, **fields)
 
     @property
     def objective(self) -> float:
@@ -60,17 +76,42 @@ class TableSums:
 
     def __add__(self, other: "TableSums") -> "TableSums":
         """Add the sums of two blocks at the same parameters; the log prior counts once."""
-        once: dict[str, Any] = {"penalty": self.penalty, "params": self.params}
-        added = {
-            name: mine + getattr(other, name) for name, mine in parameters(self).items() if name not in once
-        }
-        return TableSums(**added, **once)
+        return replace(
+            self,
+            weight=self.weight + other.weight,
+            parts=tuple(map(add, self.parts, other.parts)),
+            log_likelihood=self.log_likelihood + other.log_likelihood,
+        )
+
+
+#: The fields of `TableSums` in files of earlier versions; the first two sums are about the means.
+_EARLIER_SUMS = ("mass", "first", "second", "seen", "counts", "seen_ones", "ones", "categories")
+
+
+def _parts_of_sums(weight: np.ndarray, means: np.ndarray, **sums: Any) -> tuple[Any, ...]:
+    """Return the parts of a statistic, given sums by component."""
+    mass = sums["mass"]
+    step, second = sums["first"] / np.where(mass > 0, mass, 1.0), sums["second"]
+    if second.ndim == 3:
+        scatter = second - weight[:, None, None] * step[:, :, None] * step[:, None, :]
+        moments: Any = Moments(weight=weight, mean=means + step, scatter=scatter)
+    else:
+        given = {"weight": mass, "mean": means + step, "scatter": second - mass * step * step}
+        moments = DiagonalMoments(**given, total=weight, unseen=0.0 * weight)
+    zeros = np.maximum(sums["seen_ones"] - sums["ones"], 0.0)
+    return (
+        moments,
+        Totals(weight=sums["seen"], total=sums["counts"]),
+        Counts(counts=np.stack([zeros, sums["ones"]], axis=-1)),
+        Counts(counts=sums["categories"]),
+    )
 
 
 @value
 class TableExpectation:
     """The E-step at some parameters: called with encoded rows, it returns their `TableSums`."""
 
+    encoding: TableEncoding
     params: TableParameters
     scores: ColumnScores
     penalty: float
@@ -79,135 +120,49 @@ class TableExpectation:
         """Return r_nk ∝ π_k Π_j p(x_nj | k), and the sums that r weights."""
         joint = self.scores(block.x)
         if block.patterns is not None:
-            joint += observed_scores(block.patterns, self.params.means, self.params.variances)
+            joint += joint_scores(self.params)(block.patterns)
         evidence = log_sum_exp(joint)
         responsibilities = np.exp(joint - evidence[:, None])
         responsibilities[responsibilities < LEAST_RESPONSIBILITY] = 0.0
         total = evidence.sum() if block.weights is None else evidence @ block.weights
-        sums = weighted_sums(block, responsibilities, self.params, self.scores.columns)
+        sums = weighted_sums(block, responsibilities, self.params, self.encoding)
         return replace(sums, log_likelihood=float(total) + block.log_base, penalty=self.penalty)
 
 
+def joint_scores(params: TableParameters) -> JointNormalScores:
+    """Return the scores of normal columns that depend on each other."""
+    return JointNormalScores(mean=params.means, covariance=params.variances)
+
+
+def families(encoding: TableEncoding, params: TableParameters) -> tuple[ColumnFamily, ...]:
+    """Return the families of the columns, in the order of the parts of `TableSums`."""
+    layout = encoding.layout
+    return (
+        NormalColumns(layout, encoding.normal, params.means),
+        CountColumns(layout, encoding.counted),
+        BernoulliColumns(layout, encoding.binary),
+        CategoricalColumns(layout, encoding.categorical),
+    )
+
+
 def weighted_sums(
-    block: EncodedRows, responsibilities: np.ndarray, params: TableParameters, columns: Any
+    block: EncodedRows, responsibilities: np.ndarray, params: TableParameters, encoding: TableEncoding
 ) -> TableSums:
     """Return the sums of a block that responsibilities (n, K) weight."""
-    r = responsibilities if block.weights is None else responsibilities * block.weights[:, None]
-    weight = r.sum(axis=0)
-    seen, counts = _totals(r, weight, block, columns.counted)
-    seen_ones, ones = _totals(r, weight, block, columns.binary)
+    membership = Responsibilities.of(responsibilities, block.weights)
+    normal, *counted, categorical = families(encoding, params)
     if block.patterns is None:
-        mass, first, second = _about_means(r, weight, block, columns.normal, params.means)
+        moments = normal.summarize(some_columns(block.x, normal.where), membership)
     else:
-        mass = weight[:, None]
-        first, second = completed_sums(block.patterns, r, params.means, params.variances)
+        moments = joint_moments(block.patterns, membership, joint_scores(params))
+    sums = [family.summarize(some_columns(block.x, family.where), membership) for family in counted]
     return TableSums(
-        weight=weight,
-        mass=mass,
-        first=first,
-        second=second,
-        seen=seen,
-        counts=counts,
-        seen_ones=seen_ones,
-        ones=ones,
-        categories=(block.indicators.T @ r).T,
+        weight=membership.total,
+        parts=(moments, *sums, categorical.summarize(block.indicators, membership)),
         log_likelihood=0.0,
         penalty=0.0,
         params=params,
     )
-
-
-def _totals(
-    r: np.ndarray, weight: np.ndarray, block: EncodedRows, where: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return Σ_n r_nk over the observed entries of some columns, and Σ_n r_nk x_nj, (K, len(where)) each."""
-    x = some_columns(block.x, where)
-    if block.complete[where].all():
-        return np.repeat(weight[:, None], len(where), axis=1), r.T @ x
-    seen = ~np.isnan(x)
-    return r.T @ seen.astype(np.float64), r.T @ np.where(seen, x, 0.0)
-
-
-def _about_means(
-    r: np.ndarray, weight: np.ndarray, block: EncodedRows, where: np.ndarray, means: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return Σ_n r_nk, Σ_n r_nk (z - m_k) and Σ_n r_nk (z - m_k)² over observed entries, (K, p) each."""
-    z, complete = some_columns(block.x, where), bool(block.complete[where].all())
-    mass = np.repeat(weight[:, None], len(where), axis=1)
-    if not complete:
-        mass = r.T @ (~np.isnan(z)).astype(np.float64)
-    first, second = np.zeros_like(means), np.zeros_like(means)
-    for k, mean in enumerate(means):
-        step = z - mean
-        if not complete:
-            np.nan_to_num(step, copy=False, nan=0.0)
-        first[k] = r[:, k] @ step
-        np.multiply(step, step, out=step)
-        second[k] = r[:, k] @ step
-    return mass, first, second
-
-
-def _by_pattern(rows: PatternRows) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield which columns each pattern observes, the positions of its rows, and their entries."""
-    for i, mask in enumerate(rows.masks):
-        o, (a, b) = np.flatnonzero(mask), rows.begins[i : i + 2]
-        entries = rows.flat[rows.starts[i] : rows.starts[i] + (b - a) * len(o)]
-        yield o, rows.order[a:b], entries.reshape(b - a, len(o))
-
-
-def _factors(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower Cholesky factors L of covariances (K, d, d), and W = L⁻¹, which whitens."""
-    try:
-        lower = np.linalg.cholesky(covariances)
-    except np.linalg.LinAlgError:
-        lower = Full.jittered(covariances).cholesky
-    return lower, np.linalg.inv(lower)
-
-
-def observed_scores(rows: PatternRows, means: np.ndarray, covariances: np.ndarray) -> np.ndarray:
-    """Return log N(z_o | m_k, Σ_k) of the observed entries of rows, (n, K), 0 where there are none.
-
-    All components at once: blocks of a table are small, and a call for each would take longer.
-    """
-    found = np.zeros((rows.n_rows, len(means)))
-    for o, where, z in _by_pattern(rows):
-        if len(o):
-            lower, whitener = _factors(covariances[:, o[:, None], o])
-            white = whitener @ (z - means[:, None, o]).transpose(0, 2, 1)
-            constants = log_det_cholesky(lower) + len(o) * LOG_2PI
-            found[where] = -0.5 * (np.einsum("kon,kon->nk", white, white) + constants)
-    return found
-
-
-def completed_sums(
-    rows: PatternRows, r: np.ndarray, means: np.ndarray, covariances: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return Σ_n r_nk E[z - m_k] and Σ_n r_nk E[(z - m_k)(z - m_k)ᵀ] given the observed entries of rows.
-
-    With the gain G = Σ_mo Σ_oo⁻¹ the missing entries of a row are m_m + G (z_o - m_o) on average, with the
-    covariance Σ_mm - G Σ_om. Responsibilities r (n, K) are in the order of the rows before they were grouped.
-    """
-    first, second = np.zeros_like(means), np.zeros_like(covariances)
-    p = means.shape[1]
-    for o, where, z in _by_pattern(rows):
-        m = np.setdiff1d(np.arange(p), o)
-        mine = r[where].T  # (K, rows)
-        step = z - means[:, None, o]  # (K, rows, o)
-        weighted = mine[:, :, None] * step
-        if not len(m):
-            first += weighted.sum(axis=1)
-            second += weighted.transpose(0, 2, 1) @ step
-            continue
-        spread = np.zeros((len(means), p, len(o)))  # from the observed entries to all
-        spread[:, o, np.arange(len(o))] = 1.0
-        if len(o):
-            gain = np.linalg.solve(covariances[:, o[:, None], o], covariances[:, o[:, None], m])  # (K, o, m)
-            spread[:, m] = gain.transpose(0, 2, 1)
-        left = covariances[:, m[:, None], m] - spread[:, m] @ covariances[:, o[:, None], m]
-        second[:, m[:, None], m] += mine.sum(axis=1)[:, None, None] * left
-        first += (spread @ weighted.sum(axis=1)[:, :, None])[:, :, 0]
-        second += spread @ (weighted.transpose(0, 2, 1) @ step) @ spread.transpose(0, 2, 1)
-    return first, second
 
 
 @value
@@ -240,43 +195,57 @@ class TableProblem(EMProblem):
 
     def expect(self, params: TableParameters) -> TableExpectation:
         """Return the E-step at these parameters."""
-        columns = self.encoding.independent_columns(params)
+        encoding = self.encoding
         with np.errstate(divide="ignore"):
             log_weights = np.maximum(np.log(params.weights), LOG_ZERO)
+        if encoding.joint:
+            _, whitener = factors(params.variances)  # (Σ⁻¹)_jj = Σ_i W_ij²
+            log_weights = log_weights - 0.5 * np.sum(whitener**2, axis=1) @ self.reg_covar
         scores = ColumnScores.of(
-            columns, log_weights, relative=True, average=self.encoding.average, least=LOG_ZERO
+            encoding.independent_columns(params),
+            log_weights,
+            relative=True,
+            average=encoding.average,
+            least=LOG_ZERO,
+            noise=self.reg_covar,
         )
-        if self.encoding.joint:
-            _, whitener = _factors(params.variances)  # (Σ⁻¹)_jj = Σ_i W_ij²
-            floor = 0.5 * np.sum(whitener**2, axis=1) @ self.reg_covar
-            scores = replace(scores, log_weights=scores.log_weights - floor)
-        else:
-            scores = replace(scores, log_norm=scores.log_norm - 0.5 * self.reg_covar / params.variances)
-        return TableExpectation(params=params, scores=scores, penalty=self._log_prior(scores, params))
+        penalty = self._log_prior(scores, params)
+        return TableExpectation(encoding=encoding, params=params, scores=scores, penalty=penalty)
 
     def maximize(self, sums: TableSums) -> TableParameters:
-        """Return the averages of the sums; a component without rows keeps its parameters."""
+        """Return the estimates of the sums; a component without rows keeps its parameters."""
         before, alpha, encoding = sums.params, self.alpha, self.encoding
-        some = np.where(sums.mass > 0, sums.mass, 1.0)
-        step = sums.first / some
+        normal, *others = families(encoding, before)
+        moments, *rest = sums.parts
+        scatter = self.prior.scatter if encoding.joint else np.diag(self.prior.scatter)
+        numbers = NormalPrior(
+            mean=before.means,
+            variance=before.variances,
+            added=self.reg_covar,
+            scatter=scatter,
+            weight=self.prior.weight,
+        )
         if encoding.joint:
-            variances = sums.second / some[:, :, None] - step[:, :, None] * step[:, None, :]
-            variances = 0.5 * (variances + variances.transpose(0, 2, 1)) + np.diag(self.reg_covar)
-            mass, pseudo = sums.mass[:, :, None], self.prior.scatter
+            means, variances = joint_estimate(moments, numbers)
         else:
-            variances = np.maximum(sums.second / some - step * step, 0.0) + self.reg_covar
-            mass, pseudo = sums.mass, np.diag(self.prior.scatter)
-        if self.prior.weight:
-            variances = (mass * variances + pseudo) / (mass + self.prior.weight)
-        there = mass + self.prior.weight > 0
-        rows = sums.seen_ones + 2.0 * alpha
+            found = normal.estimate(moments, numbers)
+            means, variances = found["mean"], found["variance"]
+        binary = np.stack([1.0 - before.ones, before.ones], axis=-1).reshape(len(before.ones), -1)
+        two = np.full(len(encoding.binary), 2)
+        priors = (
+            RatePrior(pseudocounts=alpha, average=encoding.average, otherwise=before.rates),
+            CategoryPrior(sizes=two, pseudocounts=alpha, otherwise=binary),
+            CategoryPrior(sizes=encoding.sizes, pseudocounts=alpha, otherwise=before.probabilities),
+        )
+        each = (family.estimate(*given) for family, *given in zip(others, rest, priors, strict=True))
+        counts, ones, categories = each
         return TableParameters(
             weights=sums.weight / sums.weight.sum(),
-            means=before.means + step,
-            variances=np.where(there, variances, before.variances),
-            rates=smoothed_rates(sums.counts, sums.seen, alpha, encoding.average, before.rates),
-            ones=np.where(rows > 0, (sums.ones + alpha) / np.where(rows > 0, rows, 1.0), before.ones),
-            probabilities=encoding.categories.probabilities(sums.categories + alpha, before.probabilities),
+            means=means,
+            variances=variances,
+            rates=counts["rate"],
+            ones=ones["probability"],
+            probabilities=categories["probabilities"],
         )
 
     def initial(self, rng: np.random.Generator) -> TableParameters:
@@ -325,8 +294,7 @@ class TableProblem(EMProblem):
         """Return the M-step from given responsibilities (n, K) of rows."""
         block, seen = self._encoded(x, weights), ~np.isnan(x).all(axis=1)
         average = self._average(block)
-        columns = self.encoding.independent_columns(average)
-        return self.maximize(weighted_sums(block, responsibilities[seen], average, columns))
+        return self.maximize(weighted_sums(block, responsibilities[seen], average, self.encoding))
 
     def _average(self, block: EncodedRows) -> TableParameters:
         """Return components that are all like the average row."""
@@ -360,12 +328,7 @@ class TableProblem(EMProblem):
             found = self.prior.log_prob(
                 Full.jittered(params.variances) if joint else Diagonal(variances=params.variances)
             )
-        if not self.alpha:
-            return found
-        average, rates = self.encoding.average, scores.columns.rate
-        counts = average * scores.log_ratio - (rates - average)
-        categories = scores.log_one.sum() + scores.log_zero.sum() + scores.tables.sum()
-        return found + self.alpha * float(categories + counts.sum())
+        return found + self.alpha * scores.log_prior if self.alpha else found
 
 
 def _indicators(codes: np.ndarray, size: int) -> np.ndarray:
