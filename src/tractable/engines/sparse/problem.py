@@ -50,10 +50,6 @@ class GramProblem:
         """Return the inner products of all of `which` with the columns `others`."""
         return self.gram[which[:, None], others]
 
-    def keep(self, some: Array, kept: Array) -> Array:
-        """Return what was gathered of the columns numbered `kept` among them."""
-        return some[:, kept]
-
     def correlations(self, some: Array, which: Array, coefs: Array) -> tuple[Array, Array]:
         """Return the correlations (p, m) of all columns with m residuals, and the residuals' squares (m,).
 
@@ -139,10 +135,6 @@ class ColumnProblem:
             columns[:, m:] -= self.centre[new]
         return columns
 
-    def keep(self, some: np.ndarray, kept: np.ndarray) -> np.ndarray:
-        """Return what was gathered of the columns numbered `kept` among them."""
-        return some[:, kept]
-
     def products(self, some: np.ndarray, which: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Return the inner products of all of `which`, given as `some`, with the last of them, `others`."""
         del which
@@ -190,10 +182,6 @@ class SparseColumnProblem(ColumnProblem):
         columns = self.X.columns(new)
         return columns if some is None else some.beside(columns)
 
-    def keep(self, some: Any, kept: np.ndarray) -> Any:
-        """Return what was gathered of the columns numbered `kept` among them."""
-        return some.columns(kept)
-
     def products(self, some: Any, which: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Return the inner products of all of `which`, given as `some`, with the last of them, `others`."""
         m = len(which)
@@ -238,29 +226,15 @@ def duality_gaps(
     """Return the correlations (p, m) of all columns with the residuals, and the duality gaps (m,).
 
     The gradient of the ridge penalty is subtracted from the correlations. The gap is the primal less the
-    dual objective at the residual, shrunk until it is feasible. Coefficients (k,), of one penalty, have
+    dual objective at the residual, shrunk until it is feasible. Coefficients (k,), for one penalty, have
     correlations (p,), and a number for the gap.
     """
     left, rest = problem.correlations(some, which, found)
-    return left, gaps_of(problem, left, rest, which, found, penalties, ridges, size)
-
-
-def gaps_of(
-    problem: SparseProblem,
-    left: np.ndarray,
-    rest: Any,
-    which: np.ndarray,
-    found: np.ndarray,
-    penalties: Any,
-    ridges: Any,
-    size: Size,
-) -> Any:
-    """Return the duality gaps (m,), given correlations (p, m), changed in place, and squares of residuals."""
-    if ridges != 0.0 if isinstance(ridges, float) else ridges.any():
+    if ridges.any():
         left[which] -= ridges * found
         rest = rest + ridges * (found * found).sum(axis=0)
     top = size(left).max(axis=0, initial=0.0)
     shrink = penalties / np.maximum(top, penalties)
     fit = problem.moment[which] @ found
     primal = 0.5 * rest + penalties * np.abs(found).sum(axis=0)
-    return primal + 0.5 * shrink**2 * rest - shrink * (problem.square - fit)
+    return left, primal + 0.5 * shrink**2 * rest - shrink * (problem.square - fit)

@@ -4,17 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.engines.sparse.active_set import (
-    MOST_COLUMNS,
-    ROUNDING,
-    active_set,
-    crowded,
-    descent,
-    good_enough,
-    leading,
-    same_active_set,
-)
-from tractable.engines.sparse.problem import ColumnProblem, Size, SparseProblem, duality_gaps, size_of
+from tractable.engines.sparse.descent import ROUNDING, crowded, descent, good_enough
+from tractable.engines.sparse.problem import Size, SparseProblem, duality_gaps, size_of
 from tractable.primitives.sparse import SignedSupport, coordinate_sweeps, solve_lasso
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
@@ -22,14 +13,15 @@ from tractable.value import value
 #: With no more columns than this, and many penalties, the Gram matrix of all is formed, and all are in the
 #: working set.
 FEW = 1000
-#: With no more columns than this, kernels are interpreted, and array expressions take less time.
-INTERPRETED = 45
 #: The most penalties solved before the conditions of the other columns are checked.
 PENALTIES_AT_ONCE = 16
+#: Columns enter the working set if their correlation is at least this fraction of the largest one outside it.
+ENTRANCE = 0.35
+#: Ratio of the penalties that lead from the largest to the first one asked for, if more columns are above
+#: that one than can be in use.
+PENALTY_RATIO = 0.7
 #: Rounds of coordinate descent between two looks at the objective.
 SWEEPS = 50
-#: Ratio of the penalties that lead from the largest to the first that was asked for.
-PENALTY_RATIO = 0.7
 
 #: Correlations at a penalty.
 Point = tuple[np.ndarray, float]
@@ -59,7 +51,8 @@ def sparse_path(
     product, then gives the correlations of all columns with all of their residuals. They give the duality
     gaps of the solutions, and the columns whose correlations will reach the next penalties, by extrapolation
     along the path. Where a gap is too large, the columns that violate the optimality conditions enter the
-    working set, and the path is continued from that penalty.
+    working set, and the path is continued from that penalty. If many columns are above the first penalty,
+    coordinate descent chooses the first working set and its coefficients.
 
     Parameters
     ----------
@@ -86,111 +79,59 @@ def sparse_path(
     """
     asked = np.asarray(penalties, dtype=np.float64)
     ridges = np.zeros_like(asked) + ridges
-    size = size_of(positive)
-    few = problem.formed and problem.n_columns <= INTERPRETED
-    if few or len(asked) == 1:
-        with single_threaded_blas():
-            found = _one_by_one(problem, asked, ridges, 0.5 * tol * problem.square, positive, max_iter)
-        if found is not None:
-            return found
-    top = float(size(problem.moment).max(initial=0.0))
-    ladder = np.empty(0) if few else _ladder(top, float(asked[0]))
-    steps = _Steps(
-        penalties=np.concatenate([ladder, asked]),
-        ridges=np.concatenate([ladder * (ridges[0] / asked[0]), ridges]),
-        tols=np.concatenate([np.full(len(ladder), np.inf), np.full(len(asked), tol * problem.square)]),
-    )
+    first = float(asked[0]), float(ridges[0])
     with single_threaded_blas():
-        path = _solve(problem, steps, 0.5 * tol * problem.square, positive, max_iter, size)
-    return SparsePath(
-        coefs=path.coefs[:, len(ladder) :], gaps=path.gaps[len(ladder) :], n_iter=path.n_iter[len(ladder) :]
-    )
+        tol *= problem.square
+        if not crowded(problem, first[0], positive):
+            return _solve(problem, asked, ridges, tol, positive, max_iter)
+        problem = problem.by_columns()
+        start, gap, n_iter = descent(problem, *first, 0.5 * tol, positive=positive, max_iter=max_iter)
+        if len(asked) == 1 and good_enough(problem, gap, 0.5 * tol):
+            return SparsePath(coefs=start[:, None], gaps=np.array([gap]), n_iter=np.array([n_iter]))
+        if first[1] > 0.0 or np.count_nonzero(start) <= problem.rank:
+            return _solve(problem, asked, ridges, tol, positive, max_iter, start)
+        ladder = _ladder(float(size_of(positive)(problem.moment).max()), first[0])
+        penalties, ridges = np.concatenate([ladder, asked]), np.concatenate([0.0 * ladder, ridges])
+        path, m = _solve(problem, penalties, ridges, tol, positive, max_iter), len(ladder)
+        return SparsePath(coefs=path.coefs[:, m:], gaps=path.gaps[m:], n_iter=path.n_iter[m:])
 
 
-def _one_by_one(
+def _ladder(top: float, first: float) -> np.ndarray:
+    """Return penalties from the largest with a nonzero solution to the first one asked for."""
+    return np.geomspace(top, first, 1 + int(np.ceil(np.log(first / top) / np.log(PENALTY_RATIO))))[:-1]
+
+
+def _solve(
     problem: SparseProblem,
     penalties: np.ndarray,
     ridges: np.ndarray,
     tol: float,
     positive: bool,
     max_iter: int,
-) -> SparsePath | None:
-    """Solve each penalty by its active set, from that of the one before; None where one of them fails.
-
-    Where the ridge is one number, the penalties that follow with the same active set are solved at once.
-    """
-    found: list[tuple[np.ndarray, Any, int]] = []
-    i, uniform = 0, len(penalties) > 1 and bool((ridges == ridges[0]).all())
-    while i < len(penalties):
-        penalty, ridge = float(penalties[i]), float(ridges[i])
-        start = found[-1][0][:, -1] if found else None
-        at: Any = None
-        options: dict[str, Any] = {"positive": positive, "max_iter": max_iter}
-        descends = type(problem) is ColumnProblem and crowded(problem, penalty, positive)
-        if descends:
-            problem = problem.by_columns()
-            at = descent(problem, penalty, ridge, tol, **options)
-            start = at[0]
-        if at is None or not good_enough(problem, at[1], tol):
-            at = active_set(problem, penalty, ridge, tol, start=start, **options)
-        if at is None and descends and start is not None and np.count_nonzero(start) > MOST_COLUMNS:
-            at = descent(problem, penalty, ridge, tol, start=start, **options)
-            at = at if at[1] <= tol else None
-        if at is None:
-            return None
-        found.append((at[0][:, None], [at[1]], at[2]))
-        i += 1
-        if uniform and i < len(penalties):
-            ahead = penalties[i : i + PENALTIES_AT_ONCE]
-            coefs, gaps = same_active_set(problem, at[0], ahead, ridge, tol, positive=positive)
-            found += [(coefs, gaps, 1)] if len(gaps) else []
-            i += len(gaps)
-    parts, gaps_of_parts, n_iter = zip(*found, strict=True)
-    steps = [n for n, part in zip(n_iter, gaps_of_parts, strict=True) for _ in part]
-    together = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
-    return SparsePath(coefs=together, gaps=np.concatenate(gaps_of_parts), n_iter=np.array(steps))
-
-
-def _ladder(top: float, first: float) -> np.ndarray:
-    """Return penalties from the largest with a nonzero solution to the first one asked for."""
-    if first >= PENALTY_RATIO * top:
-        return np.empty(0)
-    return np.geomspace(top, first, 1 + int(np.ceil(np.log(first / top) / np.log(PENALTY_RATIO))))[:-1]
-
-
-@value
-class _Steps:
-    """Penalties, ridges, and the duality gaps that are allowed."""
-
-    penalties: np.ndarray
-    ridges: np.ndarray
-    tols: np.ndarray
-
-
-def _solve(
-    problem: SparseProblem, steps: _Steps, tol: float, positive: bool, max_iter: int, size: Size
+    start: np.ndarray | None = None,
 ) -> SparsePath:
-    penalties, last = steps.penalties, len(steps.penalties) - 1
+    last, size = len(penalties) - 1, size_of(positive)
     path = SparsePath(
         coefs=np.zeros((problem.n_columns, last + 1), order="F"),
         gaps=np.zeros(last + 1),
         n_iter=np.zeros(last + 1, dtype=np.int64),
     )
-    many = problem.formed or np.sum(np.isfinite(steps.tols)) > PENALTIES_AT_ONCE
-    few = problem.n_columns <= FEW and many
+    few = problem.n_columns <= FEW and (problem.formed or last + 1 > PENALTIES_AT_ONCE)
     here, ahead = 0, PENALTIES_AT_ONCE if few else 2
     before = problem.moment, penalties[0]
-    work = WorkingSet(problem, ridged=bool(steps.ridges.any()))
+    work = WorkingSet(problem, ridged=bool(ridges.any()), n_penalties=last + 1)
     sizes = size(problem.moment)
     # The sequential strong rule of Tibshirani et al. (2012); the largest is always here.
-    work.take((sizes >= min(2.0 * penalties[min(1, last)] - penalties[0], sizes.max())) | few)
+    above = sizes >= min(2.0 * penalties[min(1, last)] - penalties[0], sizes.max())
+    above &= sizes >= ENTRANCE * sizes.max()
+    work.take((above if start is None else start != 0.0) | few)
+    if start is not None:
+        work.resume(start[work.which], ridges[0], afresh=True)
     while here <= last:
         part = slice(here, min(here + ahead, last + 1))
-        found, n_iter = work.solve(penalties[part], steps.ridges[part], tol, positive, max_iter)
-        left, gaps = duality_gaps(
-            problem, work.some, work.which, found, penalties[part], steps.ridges[part], size
-        )
-        good = leading(gaps <= steps.tols[part])
+        found, n_iter = work.solve(penalties[part], ridges[part], 0.5 * tol, positive, max_iter)
+        left, gaps = duality_gaps(problem, work.some, work.which, found, penalties[part], ridges[part], size)
+        good = leading(gaps <= tol)
         failed = good < len(gaps)
         ahead = max(2, (good + ahead) // 2) if failed else min(PENALTIES_AT_ONCE, ahead + 2)
         at = good if failed else good - 1
@@ -200,17 +141,23 @@ def _solve(
         wanted |= size(now[0]) >= penalties[min(here + at + 1, last)]
         if failed:
             wanted |= (size(left[:, at:]) > penalties[here + at : part.stop]).any(axis=1)
-        mended = work.take(wanted) and failed
+        sizes = np.where(work.inside, 0.0, size(now[0]))
+        mended = work.take(wanted & (sizes >= ENTRANCE * sizes.max())) and failed
         done = good + (failed and not mended)
         if done > good:
-            one = penalties[here + at], steps.ridges[here + at]
+            one = penalties[here + at], ridges[here + at]
             found[:, at] = work.descend(found[:, at], *one, positive, max_iter)
             left[:, at], gaps[at] = duality_gaps(problem, work.some, work.which, found[:, at], *one, size)
         path.coefs[work.which[: len(found)], here : here + done] = found[:, :done]
         path.gaps[here : here + done], path.n_iter[here : here + done] = gaps[:done], n_iter[:done]
-        work.resume(found[:, at], steps.ridges[here + at], afresh=failed)
+        work.resume(found[:, at], ridges[here + at], afresh=failed)
         here, before = here + done, now
     return path
+
+
+def leading(good: np.ndarray) -> int:
+    """Return how many are good before the first that is not."""
+    return len(good) if good.all() else int(np.argmin(good))
 
 
 def _extrapolated(before: Point, now: Point, penalty: float, size: Size) -> np.ndarray:
@@ -226,13 +173,13 @@ class WorkingSet:
     Not a value: a path works in it, and it grows.
     """
 
-    def __init__(self, problem: SparseProblem, *, ridged: bool) -> None:
+    def __init__(self, problem: SparseProblem, *, ridged: bool, n_penalties: int = 1) -> None:
         self.problem, self.ridged = problem, ridged
         self.which = np.empty(0, dtype=np.int64)
         self.inside = np.zeros(problem.n_columns, dtype=bool)
         self.some: np.ndarray | None = None
         self.store = np.empty((0, 0))
-        self.state = SignedSupport(0, 0, problem.n_columns)
+        self.state = SignedSupport(0, 0, n_penalties * problem.n_columns**2)
 
     @property
     def gram(self) -> np.ndarray:

@@ -12,7 +12,6 @@ from tractable.base.options import SklearnOptions
 from tractable.base.parameters import check_choice, check_number
 from tractable.base.validation import check_folds
 from tractable.data.blocks import reduce_blocks
-from tractable.engines.sparse.working_set import INTERPRETED
 from tractable.linear_model.rows import (
     as_vector,
     check_one_target,
@@ -23,9 +22,6 @@ from tractable.linear_model.sparse.columns import Columns, column_names
 from tractable.linear_model.sparse.estimator import check_precompute, sparse_coef, support
 from tractable.linear_model.sparse.path import LassoPath, alpha_grid, solve_path, warn_gap
 from tractable.metrics.penalties import RULES, CVCurve, best_curve, check_penalties, check_ratios
-
-#: Entries of rows up to which no time is spent in products of columns.
-FEW_ENTRIES = 2**17
 
 
 class SparseCV(RegressorMixin, Estimator):
@@ -71,9 +67,7 @@ class SparseCV(RegressorMixin, Estimator):
         def errors(fold: tuple[np.ndarray, np.ndarray]) -> tuple[tuple[np.ndarray, float], ...]:
             return (self._errors(X, y, weights, *fold, ratios, grids),)
 
-        # Paths of few columns run in the interpreter, which threads would take from each other.
-        threads = 1 if X.shape[1] <= INTERPRETED and X.size <= FEW_ENTRIES else None
-        found = reduce_blocks(errors, folds, n_rows=len(folds), n_threads=threads, label="cross-validating")
+        found = reduce_blocks(errors, folds, n_rows=len(folds), label="cross-validating")
         # (n_ratios, n_alphas, n_folds)
         errors_of_folds = np.stack([part for part, _ in found], axis=2)
         self._choose(columns, ratios, grids, errors_of_folds, np.array([weight for _, weight in found]))

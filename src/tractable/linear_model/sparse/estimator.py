@@ -160,7 +160,7 @@ class ElasticNet(SparseModel):
     part spreads them over correlated columns. The intercept b is not penalised.
 
     The solution is exact to rounding, and `dual_gap_` proves it: the last step solves for the signed support,
-    by a factor or by conjugate gradients, unless coordinate descent comes as near by itself.
+    unless coordinate descent comes as near by itself.
     With few columns, and for streams and files, rows are folded into a statistic (`solver_` is "statistic"):
     `partial_fit`, `merge` and sources give exactly the fit to all rows. With many columns the rows themselves
     are used ("rows"), and inner products are formed between few columns only; where a `tol` of 1e-5 or more

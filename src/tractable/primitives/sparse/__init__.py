@@ -181,12 +181,12 @@ class SignedSupport:
     n_columns : int
     capacity : int
         The most columns that can be independent.
-    problem_columns : int
-        Of the whole problem, of which these columns may be a part: a large one is compiled from the start.
+    products : int
+        Products of columns that all solutions read, of which this may be the first: many are compiled.
     """
 
-    def __init__(self, n_columns: int, capacity: int, problem_columns: int = 0) -> None:
-        self.problem_columns = problem_columns
+    def __init__(self, n_columns: int, capacity: int, products: int = 0) -> None:
+        self.products = products
         self.w = np.zeros(n_columns)
         self.q = np.zeros(n_columns)  # moment - gram w
         self.support = np.zeros(capacity + 1, dtype=np.int64)
@@ -271,7 +271,7 @@ def solve_lasso(
     from tractable.primitives.sparse.compiled import solve_lasso as kernel
 
     state = state or _empty_state(moment)
-    state.k, n_iter, gap = kernel.for_work(500 * max(len(moment), state.problem_columns) ** 2)(
+    state.k, n_iter, gap = kernel.for_work(500 * max(len(moment) ** 2, state.products))(
         _in_whole_rows(gram), moment, float(square), penalty, ridge, tol, positive, max_iter,
         state.w, state.q, state.support, state.factor, state.k,
     )  # fmt: skip
@@ -337,9 +337,8 @@ def column_descent(
     residual: np.ndarray,
     positive: bool = False,
     rough: bool = False,
-    patient: bool = True,
     max_iter: int = 1000,
-) -> tuple[float, int, bool]:
+) -> tuple[float, int]:
     """Lower ½|y - Xw|² + penalty Σ|w_j| + ½ ridge Σ w_j² by coordinate descent, in place.
 
     Rounds over the coefficients that are not zero follow each round over all, and then the duality gap is
@@ -362,27 +361,24 @@ def column_descent(
     rough : bool
         Whether the gap is that of the better of two dual points, if there is a ridge: it is smaller far from
         the minimum, and says less of the coefficients.
-    patient : bool
-        Whether to go on where the gap falls slowly.
     max_iter : int
         The most rounds over all coefficients.
 
     Returns
     -------
-    gap, n_iter, settled
-        The duality gap, the rounds over all coefficients that took as long, and whether it ended since the
-        support stayed the same and the gap fell slowly.
+    gap, n_iter
+        The duality gap, and the rounds over all coefficients that took as long.
 
     Examples
     --------
     >>> w, residual = np.zeros(2), np.array([3.0, 0.5])
-    >>> gap, *_ = column_descent(np.eye(2, order="F"), np.ones(2), 1.0, 0.0, tol=1e-9, w=w, residual=residual)
+    >>> gap, _ = column_descent(np.eye(2, order="F"), np.ones(2), 1.0, 0.0, tol=1e-9, w=w, residual=residual)
     >>> w, residual, gap
     (array([2., 0.]), array([1. , 0.5]), 0.0)
     """
     from tractable.primitives.sparse.compiled import column_descent as kernel
 
-    gap, n_iter, settled = kernel.for_work(200 * X.size)(
-        X.T, squares, penalty, ridge, positive, tol, rough, patient, max_iter, w, residual
+    gap, n_iter = kernel.for_work(200 * X.size)(
+        X.T, squares, penalty, ridge, positive, tol, rough, max_iter, w, residual
     )
-    return float(gap), int(np.ceil(n_iter)), bool(settled)
+    return float(gap), int(np.ceil(n_iter))

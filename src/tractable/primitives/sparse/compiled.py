@@ -301,18 +301,17 @@ def coordinate_sweeps(hessian, slope, penalty_weights, x, n_sweeps, positive):  
 
 #: Rounds over the coefficients that are not zero between two over all, and columns that are read together.
 _INNER, _TOGETHER = 4, 4
-#: Conjugate gradients are faster where more rounds than the first are expected, and the logarithm of the
-#: duality gap falls by less than the second in a round.
-_FEW_ROUNDS, _SLOW_FALL = 10.0, 0.5
+#: The products of k columns with each other, and their factor, take as long as k / 8 rounds, and at least 10.
+_FEW_ROUNDS, _FACTORED = 10.0, 8.0
 #: Evaluations of the duality gap after which its fall is that of the descent, not of the start.
 _FIRST_GAPS = 4
 
 
-@entry("MATRIX DENSE_VECTOR FLOAT FLOAT BOOL FLOAT BOOL BOOL INT OUT_VECTOR OUT_VECTOR", fastmath=FAST)
+@entry("MATRIX DENSE_VECTOR FLOAT FLOAT BOOL FLOAT BOOL INT OUT_VECTOR OUT_VECTOR", fastmath=FAST)
 def column_descent(  # type: ignore[no-untyped-def]
-    columns, squares, penalty, ridge, positive, tol, rough, patient, max_iter, w, residual
+    columns, squares, penalty, ridge, positive, tol, rough, max_iter, w, residual
 ):
-    p, visited, gap, k, n_gaps, settled = len(w), 0.0, np.inf, 0, 0, False
+    p, visited, gap, k, n_gaps = len(w), 0.0, np.inf, 0, 0
     every, used, step = np.arange(p), np.empty(p, dtype=np.int64), np.empty(_TOGETHER)
     products = np.empty((p // _TOGETHER, _TOGETHER, _TOGETHER))
     products_of_used = np.empty_like(products)
@@ -345,16 +344,16 @@ def column_descent(  # type: ignore[no-untyped-def]
         visited, n_gaps = visited + 0.5 * p, n_gaps + 1
         if gap <= tol:
             break
-        if patient or n_gaps < _FIRST_GAPS:
+        if n_gaps < _FIRST_GAPS or (k > len(residual) and ridge > 0.0):
             continue
         # Rounds over the columns in use until then, if the gap goes on to fall as fast as it did.
         rounds, fall = (visited - since) / max(k, 1), np.log(before / gap)
         ahead = rounds * np.log(gap / tol) / fall if fall > 0.0 else np.inf
-        settled = same and fall < _SLOW_FALL * rounds and ahead > _FEW_ROUNDS
         # A support that is far from settled takes several factors, each of some k rounds.
-        if settled or ahead > (4.0 if rough else 1.0) * max(k, 10.0 * _FEW_ROUNDS):
+        worth = max(k / _FACTORED, _FEW_ROUNDS) if same else max(k, 10.0 * _FEW_ROUNDS)
+        if ahead > (4.0 if rough else 1.0) * worth:
             break
-    return gap, visited / max(p, 1), settled
+    return gap, visited / max(p, 1)
 
 
 @compiled(fastmath=FAST)
