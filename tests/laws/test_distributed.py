@@ -1,6 +1,7 @@
 """Rows on a cluster: the laws on every estimator of the catalogue, and mutants that they reject."""
 
 import dask
+import dask.array as da
 import numpy as np
 import pytest
 
@@ -10,6 +11,7 @@ from tractable.base.by_blocks import by_blocks
 from tractable.density import GaussianDensity
 from tractable.distributed import source as source_module
 from tractable.distributed.source import DaskSource
+from tractable.statistics import IncompleteMoments
 from tractable.testing import distributed_laws
 from tractable.testing.distributed_laws import (
     DISTRIBUTED_LAWS,
@@ -17,7 +19,7 @@ from tractable.testing.distributed_laws import (
     any_partitioning_is_the_whole,
     collections_are_folded_or_refused,
 )
-from tractable.value import replace
+from tractable.value import replace, value
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -101,6 +103,63 @@ def test_a_collection_that_is_brought_here_is_found_out():
         collections_are_folded_or_refused(BringsRowsHere(), np.random.default_rng(3))
 
 
+class KeepsItsRows(GaussianDensity):
+    """Remembers what it was fitted to."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        self.rows_ = X.compute()
+        return self
+
+
+class WideStatistic(GaussianDensity):
+    """Its statistic holds a number of every row."""
+
+    def _statistic(self):
+        return Deviations.of
+
+    def _require_kind(self, statistic):
+        pass
+
+    def _learn(self, statistic):
+        super()._learn(statistic.moments)
+
+
+@value
+class Deviations:
+    moments: IncompleteMoments
+    each: tuple
+
+    @classmethod
+    def of(cls, x, weights=None):
+        return cls(moments=IncompleteMoments.of(x, weights), each=tuple((x[:, 0] ** 2).tolist()))
+
+    def __add__(self, other):
+        return Deviations(moments=self.moments + other.moments, each=self.each + other.each)
+
+
+def test_rows_that_travel_are_found_out(monkeypatch):
+    law, rng = distributed_laws.no_row_travels, np.random.default_rng(3)
+    law(GaussianDensity(), rng)
+    with pytest.raises(AssertionError, match="entries of rows travel"):
+        law(KeepsItsRows(), rng)
+    with pytest.raises(AssertionError, match="of four times the rows"):
+        law(WideStatistic(), rng)
+    monkeypatch.setattr(source_module, "_holds_rows", lambda _: False)
+    for model in (tractable.KernelNB(), tractable.Histogram("blocks")):
+        with pytest.raises(AssertionError, match="entries of rows travel"):
+            law(model, rng)
+
+
+@pytest.mark.parametrize(
+    "model", [tractable.KernelNB(), tractable.NaiveBayes("kernel"), tractable.Histogram("blocks")]
+)
+def test_models_that_store_rows_refuse_collections(model):
+    X, y = np.random.default_rng(3).standard_normal((60, 2)), np.arange(60) % 2
+    with pytest.raises(ValueError, match="whose rows this model stores"):
+        model.fit(da.from_array(X, chunks=(20, 2)), da.from_array(y, chunks=20))
+
+
 @pytest.mark.parametrize("make", [AnswersAtOnce, RoundsOnTheWay])
 def test_answers_that_are_no_collections_are_found_out(make):
     with pytest.raises(AssertionError):
@@ -112,5 +171,6 @@ def test_every_law_is_listed():
         "any_partitioning_is_the_whole",
         "collections_are_folded_or_refused",
         "answers_to_collections_are_lazy",
+        "no_row_travels",
     }
     assert distributed_laws.PARTITIONS[1].count(0)

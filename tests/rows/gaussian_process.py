@@ -12,6 +12,7 @@ from tractable.gaussian_process import (
 from tractable.kernels import RBF, Constant, Cosine, Linear, Matern, White
 from tractable.linear_model import PolynomialBasis
 
+HOLDS = {"no_row_travels": "the model holds at most 20,000 rows, which `compare_to_exact` looks at"}
 ROWS = [
     Row("GaussianProcessRegressor", GaussianProcessRegressor),
     Row(
@@ -56,10 +57,12 @@ ROWS = [
         lambda: NystromGaussianProcess(
             4.0 * RBF(3.0) + White(0.5), inducing="pivoted_cholesky", n_inducing=40, optimizer=None
         ),
+        exempt=HOLDS,
     ),
     Row(
         "NystromGaussianProcess-learned",
         lambda: NystromGaussianProcess(n_inducing=40, noise_variance=0.1, tol=1e-13, random_state=0),
+        exempt=HOLDS,
     ),
     Row(
         "BayesianCommittee",

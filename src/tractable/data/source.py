@@ -236,6 +236,11 @@ class DrawnRows:
     keys: np.ndarray
     n: int
 
+    @property
+    def most_rows(self) -> int:
+        """How many rows a cluster may bring to one machine."""
+        return self.n
+
     @classmethod
     def of(cls, batch: Batch, keys: np.ndarray, n: int, bound: float = np.inf) -> "DrawnRows":
         """Return rows drawn of a batch that have a key each; those of weight zero, or above, are left out."""

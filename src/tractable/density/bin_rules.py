@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from operator import add
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -409,6 +409,8 @@ class CountOnGrids:
 @value
 class Distinct:
     """The distinct numbers of a column and how often each counts."""
+
+    holds_rows: ClassVar = True  # see `StoredRows`
 
     values: np.ndarray
     weights: np.ndarray

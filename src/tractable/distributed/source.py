@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from itertools import accumulate as running_sums
 from typing import Any, TypeVar
 
@@ -22,7 +23,6 @@ from tractable.distributed.cluster import (
     tree,
 )
 from tractable.primitives.threads import single_threaded_blas
-from tractable.statistics import StoredRows
 from tractable.value import replace, value
 
 S = TypeVar("S")
@@ -328,10 +328,13 @@ def _part(of: Callable[[Batch], Any], batch: Batch, number: int) -> Part:
 
 
 def _holds_rows(statistic: Any) -> bool:
-    """Whether a statistic is as large as the rows it is of: it must not leave their machine."""
-    parts = getattr(statistic, "parts", ())
-    return isinstance(statistic, StoredRows) or (
-        isinstance(parts, (tuple, list)) and any(map(_holds_rows, parts))
+    """Whether a statistic holds rows, by itself or within: it must not leave their machine."""
+    if isinstance(statistic, tuple | list):
+        return any(map(_holds_rows, statistic))
+    if getattr(statistic, "holds_rows", False):
+        return True
+    return is_dataclass(statistic) and any(
+        _holds_rows(getattr(statistic, part.name)) for part in fields(statistic)
     )
 
 

@@ -31,6 +31,7 @@ class StoredRows(Statistic):
     """
 
     _extensive: ClassVar = ("weights",)
+    holds_rows: ClassVar = True  # a cluster refuses it: rows stay on the workers
 
     values: np.ndarray
     weights: np.ndarray

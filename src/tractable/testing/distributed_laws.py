@@ -8,6 +8,7 @@ import numpy as np
 from tractable.engines.least_squares import NotComputedError
 from tractable.testing.assertions import laws_above
 from tractable.testing.estimator_laws import (
+    N_COLUMNS,
     ROW_METHODS,
     assert_close,
     cloned,
@@ -66,6 +67,87 @@ def any_partitioning_is_the_whole(estimator: Any, rng: np.random.Generator) -> N
             assert "Dask" in str(error), f"refused for another reason: {error}"
             return
         assert_close(predictions(fitted, X), want, rtol)
+
+
+#: Rows of the two tables that `no_row_travels` compares, and of a partition.
+TRAVELLING_ROWS, TRAVELLING_PARTITION = (400, 1_600), 200
+
+#: Entries of rows that may be in what travels: a few rows to begin with, extremes.
+TRAVELLING_ENTRIES = 256
+
+
+def no_row_travels(estimator: Any, rng: np.random.Generator) -> None:
+    """What travels between machines does not grow with the number of rows, and does not contain the rows.
+
+    These are the statistics of partitions and their sums, the parameters that are sent to the workers, and
+    the fitted model. A statistic that is a sample says in `most_rows` how many rows it holds at most.
+    """
+    import pickle
+
+    import dask
+    import dask.array as da
+
+    if not estimator.model_tags.streaming.startswith(("exact", "approximate")):
+        return
+    estimator, sizes = fixed_search(estimator), []
+    for n_rows in TRAVELLING_ROWS:
+        X, y = example(estimator, rng, n_rows)
+        rows = da.from_array(X, chunks=(TRAVELLING_PARTITION, X.shape[1]))
+        targets = None if y is None else da.from_array(y, chunks=TRAVELLING_PARTITION)
+        with dask.config.set(scheduler="synchronous"), _Travelling() as travelling:
+            try:
+                fitted = learn(estimator, rows, targets)
+            except ValueError as error:
+                assert "Dask" in str(error), f"refused for another reason: {error}"
+                fitted = None
+        pickles = [*travelling.pickles, *([] if fitted is None else [pickle.dumps(fitted)])]
+        sizes.append(max(map(len, pickles), default=0))
+        most = max((_entries_within(X, found) for found in pickles), default=0)
+        assert most <= TRAVELLING_ENTRIES, f"{most} entries of rows travel, in {sizes[-1]} bytes"
+    assert sizes[1] <= 1.25 * sizes[0] + 2_000, (
+        f"of four times the rows {sizes[1]} bytes travel, not {sizes[0]}"
+    )
+
+
+class _Travelling:
+    """The pickled results of tasks that leave the worker which holds a partition."""
+
+    def __enter__(self) -> "_Travelling":
+        from dask.callbacks import Callback
+
+        self.pickles: list[bytes] = []
+        self.callback = Callback(posttask=self._note)
+        self.callback.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.callback.__exit__(*error)
+
+    def _note(self, _key: Any, result: Any, *_: Any) -> None:
+        import cloudpickle
+
+        from tractable.data import Batch
+
+        if isinstance(result, Batch | np.ndarray):
+            return
+        pickled, most_rows = (
+            cloudpickle.dumps(result),
+            getattr(getattr(result, "total", None), "most_rows", None),
+        )
+        if most_rows is None:
+            self.pickles.append(pickled)
+        else:  # rows have their targets, weights and keys beside them
+            most = 8 * most_rows * (N_COLUMNS + 3) + 5_000
+            assert len(pickled) <= most, f"a sample of {most_rows} rows travels in {len(pickled)} bytes"
+
+
+def _entries_within(X: np.ndarray, pickled: bytes) -> int:
+    """Return how many distinct entries of X a pickle contains, byte for byte, at any place."""
+    entries = np.unique(np.ascontiguousarray(X).view(np.uint64))
+    words = [
+        np.frombuffer(pickled[at : len(pickled) - (len(pickled) - at) % 8], np.uint64) for at in range(8)
+    ]
+    return int(np.isin(entries, np.concatenate(words)).sum())
 
 
 def collections_are_folded_or_refused(estimator: Any, rng: np.random.Generator) -> None:

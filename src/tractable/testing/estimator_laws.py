@@ -20,15 +20,17 @@ from tractable.testing.assertions import Law, laws_above, refused
 N_ROWS, N_COLUMNS = 60, 3
 
 
-def example(estimator: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
+def example(
+    estimator: Any, rng: np.random.Generator, n_rows: int = N_ROWS
+) -> tuple[np.ndarray, np.ndarray | None]:
     """Return rows, and a target where the estimator needs one."""
-    X = rng.standard_normal((N_ROWS, N_COLUMNS)) @ rng.standard_normal((N_COLUMNS, N_COLUMNS)) + 3.0
+    X = rng.standard_normal((n_rows, N_COLUMNS)) @ rng.standard_normal((N_COLUMNS, N_COLUMNS)) + 3.0
     tags = estimator.__sklearn_tags__()
     if tags.input_tags.positive_only:  # codes of categories, or counts
         X = np.round(X - X.min())
     if not tags.target_tags.required:
         return X, None
-    y = X @ np.arange(1.0, N_COLUMNS + 1) + 0.1 * rng.standard_normal(N_ROWS)
+    y = X @ np.arange(1.0, N_COLUMNS + 1) + 0.1 * rng.standard_normal(n_rows)
     if tags.target_tags.positive_only:  # counts
         y = np.round(2.0 + y - y.min())
     return X, (y > np.median(y)).astype(int) if tags.estimator_type == "classifier" else y

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -106,6 +106,7 @@ class ClassSummary:
     moments: DiagonalMoments
     class_weight: np.ndarray  # (K,)
     some: Any  # (m, d), sparse where the rows are
+    most_rows: ClassVar = MOST_QUARTILE_ROWS  # of a sample, which a cluster may bring to one machine
 
     @classmethod
     def of(cls, x: Any, codes: Any, weights: Any = None, *, n_classes: int) -> "ClassSummary":
