@@ -114,7 +114,7 @@ def test_a_read_only_folder_is_a_permission_error(tmp_path, monkeypatch):
 def test_a_missing_folder_and_a_folder_are_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         save(1, tmp_path / "no" / "m")
-    with pytest.raises(ValueError, match="not a file"):
+    with pytest.raises(ValueError, match="is a folder"):
         save(1, tmp_path)
 
 

@@ -110,16 +110,16 @@ def test_sums_over_rows_of_a_full_device_are_those_of_its_halves(rng, monkeypatc
     X = torch.tensor(rng.standard_normal((60, 2)))
     y = (X[:, 0] > 0).to(torch.int64)
     wanted = tractable.GaussianNB().fit(X, y)
-    from tractable.classification.naive_bayes import model
+    from tractable.columns.membership import ClassCodes
 
-    whole = model.moments_of_classes
+    whole = ClassCodes.moments
 
-    def limited(x, *args):
+    def limited(codes, x, about=None):
         if x.shape[0] > 20:
             raise torch.OutOfMemoryError("CUDA out of memory")
-        return whole(x, *args)
+        return whole(codes, x, about)
 
-    monkeypatch.setattr(model, "moments_of_classes", limited)
+    monkeypatch.setattr(ClassCodes, "moments", limited)
     found = tractable.GaussianNB().fit(X, y)
     torch.testing.assert_close(found.theta_, wanted.theta_)
     torch.testing.assert_close(found.var_, wanted.var_)
