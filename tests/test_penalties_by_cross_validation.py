@@ -7,6 +7,8 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.model_selection import StratifiedKFold
 
 import tractable
+from tractable.base import Rows
+from tractable.base.penalty_search import PenaltySearch
 
 
 @pytest.fixture(scope="module")
@@ -149,3 +151,59 @@ def test_bad_input_is_named(iris):
     rare = np.where(np.arange(len(y)) == 0, "z", y)
     with pytest.raises(ValueError, match="leaves the class 'z'"):
         tractable.LogisticRegressionCV(Cs=[1.0], cv=[(np.arange(1, 150), np.arange(1))]).fit(X, rare)
+
+
+FOLDED = [
+    lambda **options: tractable.LassoCV(alphas=5, **options),
+    lambda **options: tractable.ElasticNetCV(alphas=5, **options),
+    tractable.RidgeCV,
+    lambda **options: tractable.LogisticRegressionCV(Cs=3, **options),
+]
+
+
+@pytest.mark.parametrize("make", FOLDED)
+def test_folds_are_searched_alike(iris, make):
+    X, y = iris
+    X, y = X[:100], (y[:100] == "a") * 1.0
+    weights = np.ones(100)
+    weights[40:80] = 0.0
+    halves = [(np.arange(40), np.arange(40, 80)), (np.arange(20, 100), np.arange(20))]
+    curve = make(cv=StratifiedKFold(4).split(X, y)).fit(X, y).cv_curve_
+    assert curve.method == "4 folds"
+    assert np.all(curve.standard_errors > 0.0)
+    with pytest.raises(ValueError, match="a positive entry in the training rows of every fold"):
+        make(cv=[halves[0][::-1]]).fit(X, y, sample_weight=weights)
+    with pytest.raises(ValueError, match="cv must be folds of X and y"):
+        make(cv="no folds").fit(X, y)
+
+
+def test_the_losses_of_a_search_are_those_of_its_folds():
+    rng = np.random.default_rng(0)
+    rows = Rows(data=rng.standard_normal((30, 2)), y=rng.standard_normal(30), weights=rng.uniform(0, 2, 30))
+    rows.weights[20:] = 0.0
+    folds = [(np.arange(5, 30), np.arange(5)), (np.arange(20), np.arange(20, 30)), (np.arange(9), [9, 10])]
+    grids = [np.array([2.0, 1.0]), np.array([4.0, 3.0])]
+
+    def judge(train, test):
+        return [grid * test.y.sum() for grid in grids], len(train.y)
+
+    for weighted in (True, False):
+        found = PenaltySearch.over(judge, rows, folds, grids, weighted=weighted)
+        share = np.array([rows.weights[test].sum() if weighted else 1.0 for _, test in folds])
+        sums = np.array([rows.y[test].sum() for _, test in folds]) * [
+            1.0,
+            0.0,
+            1.0,
+        ]  # the second has no weight
+        np.testing.assert_allclose(found.losses, np.array(grids)[:, :, None] * sums)
+        for curve, grid in zip(found.curves, grids, strict=True):
+            np.testing.assert_allclose(curve.scores, grid * (sums @ share) / share.sum())
+        assert found.fits == [25, 20, 9]
+
+
+@pytest.mark.parametrize("scoring", ["no score", 3, ["r2"]])
+@pytest.mark.parametrize("kind", ["RidgeCV", "LogisticRegressionCV"])
+def test_scorers_are_refused_alike(iris, kind, scoring):
+    X, y = iris
+    with pytest.raises(ValueError, match="scoring must be a scorer of scikit-learn or its name"):
+        getattr(tractable, kind)(cv=3, scoring=scoring).fit(X[:100], (y[:100] == "a") * 1)

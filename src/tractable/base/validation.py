@@ -61,6 +61,11 @@ class Rows:
         """Number of rows, where it is known before a pass."""
         return self.data.n_rows if isinstance(self.data, Source) else self.data.shape[0]
 
+    def part(self, which: np.ndarray) -> "Rows":
+        """Return some rows of those in memory, by their numbers."""
+        weights = None if self.weights is None else self.weights[which]
+        return Rows(data=self.data[which], y=None if self.y is None else self.y[which], weights=weights)
+
 
 def check_rows(
     estimator: Any,

@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import check_scoring
 
 from tractable.arrays.namespace import is_sparse
 from tractable.base import (
@@ -13,11 +12,12 @@ from tractable.base import (
     Estimator,
     FitInterrupted,
     ModelTags,
+    Rows,
     all_or_nothing,
 )
 from tractable.base.options import SklearnOptions
 from tractable.base.parameters import check_choice, check_number
-from tractable.base.validation import check_folds
+from tractable.base.penalty_search import PenaltySearch, check_scorer
 from tractable.classification.labelled_rows import labelled_rows, labelled_source
 from tractable.classification.logistic.estimator import (
     LogisticRegression,
@@ -25,15 +25,13 @@ from tractable.classification.logistic.estimator import (
     link_of,
     penalty_named,
 )
+from tractable.classification.logistic.problem import LogisticProblem
 from tractable.classification.logistic.search import search
-from tractable.data import ArraySource, SparseSource
-from tractable.metrics.penalties import RULES, CVCurve, best_curve, check_penalties, check_ratios
+from tractable.metrics.penalties import RULES, best_curve, check_penalties, check_ratios
 from tractable.value import replace
 
 #: The score that needs no scorer: the mean log probability of the classes.
 LOG_LOSS = "neg_log_loss"
-#: Rows in memory, dense or sparse.
-HeldRows = ArraySource | SparseSource
 #: Tolerance and most steps of a search with an absolute penalty in a fold.
 SPARSE_TOL, SPARSE_STEPS = 1e-4, 50
 
@@ -175,12 +173,16 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
             )
         held = data.collect()
         x = held.X if is_sparse(held.X) else np.asarray(held.X, dtype=np.float64)
-        rows = labelled_source(x, np.asarray(held.y), held.weights)
-        folds = check_folds(self.cv, rows.X, self.classes_[rows.y], classifier=True)
-        found = [self._fold(rows, train, test) for train, test in folds]
-        self.scores_ = np.stack([scores for scores, _, _ in found])
-        self.coefs_paths_ = np.stack([coefs for _, coefs, _ in found])
-        self._choose(np.array([weight for _, _, weight in found]))
+        rows = Rows(data=x, y=np.asarray(held.y), weights=held.weights)
+        name = self.scoring if isinstance(self.scoring, str) else getattr(self.scoring, "__name__", "score")
+        options = {"labels": self.classes_[rows.y], "score": f"minus {name}"}
+        grids = [1.0 / self.Cs_] * len(self.l1_ratios_)
+        found = PenaltySearch.over(self._judge, rows, self.cv, grids, **options)
+        self.scores_, self.coefs_paths_ = -np.moveaxis(found.losses, 2, 0), np.stack(found.fits)
+        chosen = best_curve(found.curves)
+        self.cv_curve_ = curve = found.curves[chosen]
+        self.C_, self.C_1se_ = (float(self.Cs_[at]) for at in (curve.chosen(self.rule), curve.simplest))
+        self.l1_ratio_ = float(self.l1_ratios_[chosen])
         self._fit_all(rows)
         return self
 
@@ -207,82 +209,57 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
             max_iter=self.max_iter,
         )
 
-    def _fold(
-        self, rows: HeldRows, train: np.ndarray, test: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, float]:
-        """Return the scores of a fold, (n_ratios, n_Cs), its coefficients and the weight of its test rows."""
-        inside, outside = _part(rows, train), _part(rows, test)
-        codes = np.asarray(inside.y)
-        seen = codes if inside.weights is None else codes[inside.weights > 0.0]
+    def _judge(self, train: Rows, test: Rows) -> tuple[Any, np.ndarray]:
+        """Return minus the scores on test rows, (n_ratios, n_Cs), and coefficients, the intercept last."""
+        seen = train.y if train.weights is None else train.y[train.weights > 0.0]
         lacking = np.setdiff1d(np.arange(len(self.classes_)), seen)
         if len(lacking):
             raise ValueError(
                 f"cv leaves the class {self.classes_[lacking[0]].item()!r} of y out of the training rows of "
                 "a fold: it has too few rows; use fewer folds"
             )
-        paths = [self._path(inside, float(ratio)) for ratio in self.l1_ratios_]
-        weight = float(len(test) if outside.weights is None else outside.weights.sum())
-        scores = np.zeros((len(paths), len(self.Cs_)))
-        for i, path in enumerate(paths):
-            for j, (coef, intercept) in enumerate(path):
-                scores[i, j] = self._score(coef, intercept, outside) if weight > 0.0 else 0.0
+        paths = [self._path(train, float(ratio)) for ratio in self.l1_ratios_]
+        losses = [[-self._score(coef, intercept, test) for coef, intercept in path] for path in paths]
         last = [
             [np.column_stack([c, b]) if self.fit_intercept else c for c, b in path]  # as scikit-learn has it
             for path in paths
         ]
-        return scores, np.array(last), weight
+        return losses, np.array(last)
 
-    def _path(self, rows: HeldRows, ratio: float) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return coefficients and intercepts for every C, each search from the solution before it."""
-        model = self._model(float(self.Cs_[0]), ratio)
+    def _problem(self, rows: Rows, C: float, l1_ratio: float) -> LogisticProblem:
+        model = self._model(C, l1_ratio)
         model.classes_ = self.classes_
-        problem = model._problem(rows)  # noqa: SLF001
+        return model._problem(labelled_source(rows.data, rows.y, rows.weights))  # noqa: SLF001
+
+    def _path(self, rows: Rows, ratio: float) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return coefficients and intercepts for every C, each search from the solution before it."""
+        problem = self._problem(rows, float(self.Cs_[0]), ratio)
         coef, found = np.zeros(problem.shape), []
-        options: Any = {"tol": float(self.tol), "max_iter": int(self.max_iter)}
+        tol, max_iter = float(self.tol), int(self.max_iter)
         if ratio > 0.0:  # of classes that are nearly separable, the last digits take most of the time
-            options = {
-                "tol": max(options["tol"], SPARSE_TOL),
-                "max_iter": min(options["max_iter"], SPARSE_STEPS),
-            }
+            tol, max_iter = max(tol, SPARSE_TOL), min(max_iter, SPARSE_STEPS)
         for C in self.Cs_:
             problem = replace(problem, C=float(C))
-            result = search(problem, coef, **options)
+            result = search(problem, coef, tol=tol, max_iter=max_iter)
             if result.interrupted:
                 raise KeyboardInterrupt
             coef = result.x
             found.append(problem.to_columns(coef))
         return found
 
-    def _score(self, coef: np.ndarray, intercept: np.ndarray, rows: HeldRows) -> float:
+    def _score(self, coef: np.ndarray, intercept: np.ndarray, rows: Rows) -> float:
         model = self._model()
         model.classes_, model.coef_, model.intercept_ = self.classes_, coef, intercept
         model.n_features_in_ = coef.shape[1]
         if self.scoring == LOG_LOSS:
-            log_p = model.predict_log_proba(rows.X)
+            log_p = model.predict_log_proba(rows.data)
             return float(np.average(log_p[np.arange(len(log_p)), rows.y], weights=rows.weights))
-        options = {} if rows.weights is None else {"sample_weight": rows.weights}
-        if not (isinstance(self.scoring, str) or callable(self.scoring)):
-            raise ValueError(f"scoring must be the name of a score, or a callable, got {self.scoring!r:.60}")
-        scorer = check_scoring(model, self.scoring)
-        return float(scorer(model, rows.X, self.classes_[rows.y], **options))
+        score = check_scorer(self.scoring, model)
+        return score(model, rows.data, self.classes_[rows.y], rows.weights)
 
-    def _choose(self, weights: np.ndarray) -> None:
-        name = self.scoring if isinstance(self.scoring, str) else getattr(self.scoring, "__name__", "score")
-        curves = [
-            CVCurve.of_folds(1.0 / self.Cs_, -self.scores_[:, i].T, weights, score=f"minus {name}")
-            for i in range(len(self.l1_ratios_))
-        ]
-        chosen = best_curve(curves)
-        self.cv_curve_ = curve = curves[chosen]
-        at = curve.chosen(self.rule)
-        self.C_, self.C_1se_ = float(self.Cs_[at]), float(self.Cs_[curve.simplest])
-        self.l1_ratio_ = float(self.l1_ratios_[chosen])
-
-    def _fit_all(self, rows: HeldRows) -> None:
+    def _fit_all(self, rows: Rows) -> None:
         """Fit all rows with what was chosen."""
-        model = self._model(self.C_, self.l1_ratio_)
-        model.classes_ = self.classes_
-        problem = model._problem(rows)  # noqa: SLF001
+        problem = self._problem(rows, self.C_, self.l1_ratio_)
         found = search(problem, np.zeros(problem.shape), tol=float(self.tol), max_iter=int(self.max_iter))
         self.coef_, self.intercept_ = problem.to_columns(found.x)
         self.n_iter_, self.converged_ = found.n_iter, found.converged
@@ -300,8 +277,3 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
 
     def _class_scores(self, X: Any) -> np.ndarray:
         return link_of(self.link, len(self.classes_)).log_scores(linear_predictors(self, X))
-
-
-def _part(rows: HeldRows, which: np.ndarray) -> HeldRows:
-    weights = None if rows.weights is None else rows.weights[which]
-    return labelled_source(rows.X[which], np.asarray(rows.y)[which], weights)

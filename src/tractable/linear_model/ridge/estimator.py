@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.metrics import check_scoring
 
 from tractable.arrays.namespace import is_numpy_array, is_sparse, to_numpy
 from tractable.base import (
@@ -19,7 +18,8 @@ from tractable.base import (
 )
 from tractable.base.options import SklearnOptions
 from tractable.base.parameters import check_choice, check_number
-from tractable.base.validation import check_after, check_folds
+from tractable.base.penalty_search import PenaltySearch, check_scorer
+from tractable.base.validation import check_after
 from tractable.data import SparseSource
 from tractable.engines.least_squares import PointSolution
 from tractable.engines.nonnegative import nonnegative_least_squares
@@ -394,16 +394,18 @@ class RidgeCV(LinearPredictions, Estimator):
 
     def _choose_by_folds(self, rows: Rows, alphas: np.ndarray) -> None:
         """Choose the penalty by the mean score of folds."""
-        scorer = _scorer(self.scoring)
-        folds = check_folds(self.cv, rows.data, rows.y, classifier=False)
-        scores = np.empty((len(alphas), len(folds)))
-        for fold, (train, test) in enumerate(folds):
-            statistic, left_out = _factor(_some(rows, train)), _some(rows, test)
-            for k, alpha in enumerate(alphas):
-                predicted = _predicted(ridge(statistic, float(alpha), **self._intercept), left_out.data)
-                scores[k, fold] = _score_of(scorer, left_out.weights, left_out.y, predicted)
-        named = "R²" if self.scoring is None else str(self.scoring)
-        self.cv_curve_ = CVCurve.of_folds(alphas, -scores, np.ones(len(folds)), score=f"minus {named}")
+        score, penalties = check_scorer(self.scoring, Ridge()), list(map(float, alphas))
+
+        def judge(train: Rows, test: Rows) -> tuple[Any, None]:
+            statistic = _factor(train)
+            fits = (ridge(statistic, alpha, **self._intercept) for alpha in penalties)
+            return [
+                [-_score_of(score, test.weights, test.y, _predicted(fit, test.data)) for fit in fits]
+            ], None
+
+        name = f"minus {'R²' if self.scoring is None else self.scoring}"
+        found = PenaltySearch.over(judge, rows, self.cv, [alphas], score=name, weighted=False)
+        self.cv_curve_ = found.curves[0]
         self.alpha_, self.best_score_ = self.cv_curve_.best_alpha, -self.cv_curve_.best_score
         self._learn_with(rows, np.atleast_1d(self.alpha_))
 
@@ -420,7 +422,7 @@ class RidgeCV(LinearPredictions, Estimator):
             scores = np.average(losses, axis=0, weights=rows.weights)  # (t, k)
             joint = scores.mean(axis=0)
         else:
-            score = partial(_score_of, _scorer(self.scoring), rows.weights)
+            score = partial(_score_of, check_scorer(self.scoring, Ridge()), rows.weights)
             scores = np.array(
                 [[-score(y[:, t], losses[:, t, k]) for k in range(len(alphas))] for t in range(y.shape[1])]
             )
@@ -479,22 +481,10 @@ class _AsPredicted(RegressorMixin, BaseEstimator):
         return X
 
 
-def _score_of(scorer: Any, weights: Any, y: np.ndarray, predicted: np.ndarray) -> float:
+def _score_of(score: Any, weights: Any, y: np.ndarray, predicted: np.ndarray) -> float:
     """Return the score of predictions."""
-    named = {} if weights is None else {"sample_weight": weights}
     y, predicted = (part[:, 0] if part.ndim > 1 and part.shape[1] == 1 else part for part in (y, predicted))
-    return float(scorer(_AsPredicted(), predicted, y, **named))
-
-
-def _scorer(scoring: Any) -> Any:
-    """Return a scorer of scikit-learn, by name or as it is; R² when not given."""
-    try:
-        found = check_scoring(Ridge(), scoring=scoring)
-    except (TypeError, ValueError):
-        found = None
-    if found is None or isinstance(scoring, (list, tuple, set, dict)):  # several scores choose no penalty
-        raise ValueError(f"scoring must be a scorer of scikit-learn or its name, got {scoring!r}")
-    return found
+    return float(score(_AsPredicted(), predicted, y, weights))
 
 
 def _held(rows: Rows) -> Rows:
@@ -507,11 +497,6 @@ def _held(rows: Rows) -> Rows:
     return Rows(
         data=x, y=y, weights=None if held.weights is None else np.asarray(held.weights, dtype=np.float64)
     )
-
-
-def _some(rows: Rows, some: np.ndarray) -> Rows:
-    weights = None if rows.weights is None else rows.weights[some]
-    return Rows(data=rows.data[some], y=rows.y[some], weights=weights)
 
 
 def _factor(rows: Rows) -> LinearFactor:

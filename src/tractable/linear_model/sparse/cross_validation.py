@@ -6,12 +6,11 @@ from typing import Any, Self
 import numpy as np
 
 from tractable.arrays.limits import check_squarable
-from tractable.base import Estimator, ModelTags, RegressorMixin, all_or_nothing
+from tractable.base import Estimator, ModelTags, RegressorMixin, Rows, all_or_nothing
 from tractable.base.by_blocks import by_blocks
 from tractable.base.options import SklearnOptions
 from tractable.base.parameters import check_choice, check_number
-from tractable.base.validation import check_folds
-from tractable.data.blocks import reduce_blocks
+from tractable.base.penalty_search import PenaltySearch
 from tractable.linear_model.rows import (
     as_vector,
     check_one_target,
@@ -21,7 +20,8 @@ from tractable.linear_model.rows import (
 from tractable.linear_model.sparse.columns import Columns, column_names
 from tractable.linear_model.sparse.estimator import check_precompute, sparse_coef, support
 from tractable.linear_model.sparse.path import LassoPath, alpha_grid, solve_path, warn_gap
-from tractable.metrics.penalties import RULES, CVCurve, best_curve, check_penalties, check_ratios
+from tractable.metrics.penalties import RULES, best_curve, check_penalties, check_ratios
+from tractable.value import replace
 
 
 class SparseCV(RegressorMixin, Estimator):
@@ -57,21 +57,33 @@ class SparseCV(RegressorMixin, Estimator):
         self._check_parameters()
         ratios = self._ratios()
         rows = check_rows_in_memory(self, X, y, sample_weight, min_rows=2)
-        X, y, weights = rows.data, as_vector(rows.y, stacklevel=4), rows.weights
-        check_one_target(1 if y.ndim == 1 else y.shape[1])
-        check_squarable("y", y, nonzero=True)
-        columns = Columns.of(X, y, weights, fit_intercept=bool(self.fit_intercept))
+        rows = replace(rows, y=as_vector(rows.y, stacklevel=4))
+        check_one_target(1 if rows.y.ndim == 1 else rows.y.shape[1])
+        check_squarable("y", rows.y, nonzero=True)
+        columns = self._columns(rows)
         grids = [self._grid(columns, ratio) for ratio in ratios]
-        folds = check_folds(self.cv, X, y, classifier=False)
 
-        def errors(fold: tuple[np.ndarray, np.ndarray]) -> tuple[tuple[np.ndarray, float], ...]:
-            return (self._errors(X, y, weights, *fold, ratios, grids),)
+        def judge(train: Rows, test: Rows) -> tuple[Any, None]:
+            inside, errors = self._columns(train), []
+            for ratio, grid in zip(ratios, grids, strict=True):
+                coefs = solve_path(inside, grid, l1_ratio=ratio, **self._options()).coefs
+                residuals = test.y[:, None] - test.data @ coefs - inside.intercepts(coefs)
+                errors.append(np.average(residuals**2, axis=0, weights=test.weights))
+            return errors, None
 
-        found = reduce_blocks(errors, folds, n_rows=len(folds), label="cross-validating")
-        # (n_ratios, n_alphas, n_folds)
-        errors_of_folds = np.stack([part for part, _ in found], axis=2)
-        self._choose(columns, ratios, grids, errors_of_folds, np.array([weight for _, weight in found]))
-        self._report(y, weights)
+        found = PenaltySearch.over(judge, rows, self.cv, grids)
+        chosen = best_curve(found.curves)
+        self.cv_curve_ = curve = found.curves[chosen]
+        at = curve.chosen(self.rule)
+        self.alpha_, self.alpha_1se_ = float(curve.alphas[at]), float(curve.alphas[curve.simplest])
+        options = {"l1_ratio": ratios[chosen], **self._options()}
+        self.path_ = path = LassoPath.of(columns, curve.alphas, column_names(self), **options)
+        self.coef_, self.intercept_ = path.coefs[:, at].copy(), float(path.intercepts[at])
+        self.dual_gap_, self.n_iter_ = float(path.dual_gaps[at]), int(path.n_iter[at])
+        self.alphas_, self.mse_path_ = grids[chosen], found.losses[chosen]
+        self._set_shares(np.array(ratios), grids, found.losses, chosen)
+        if self.dual_gap_ > self.tol * columns.mean_squares[0]:
+            warn_gap(self.dual_gap_, stacklevel=4)
         return self
 
     @by_blocks
@@ -107,59 +119,11 @@ class SparseCV(RegressorMixin, Estimator):
         positive = bool(self.positive)
         return alpha_grid(columns, l1_ratio=ratio, eps=self.eps, n_alphas=self.alphas, positive=positive)
 
-    def _errors(
-        self,
-        X: Any,
-        y: np.ndarray,
-        weights: np.ndarray | None,
-        train: np.ndarray,
-        test: np.ndarray,
-        ratios: list[float],
-        grids: list[np.ndarray],
-    ) -> tuple[np.ndarray, float]:
-        """Return the mean squared errors of one fold, (n_ratios, n_alphas), and its weight."""
-        w = (None, None) if weights is None else (weights[train], weights[test])
-        if w[0] is not None and not w[0].any():
-            raise ValueError("sample_weight must have a positive entry in the training rows of every fold")
-        columns = Columns.of(X[train], y[train], w[0], fit_intercept=bool(self.fit_intercept))
-        total = float(len(test)) if w[1] is None else float(w[1].sum())
-        found = np.zeros((len(ratios), len(grids[0])))
-        for i, (ratio, grid) in enumerate(zip(ratios, grids, strict=True)):
-            path = solve_path(columns, grid, l1_ratio=ratio, **self._options())
-            residuals = y[test, None] - X[test] @ path.coefs - columns.intercepts(path.coefs)
-            if total > 0.0:
-                found[i] = np.average(residuals**2, axis=0, weights=w[1])
-        return found, total
+    def _columns(self, rows: Rows) -> Columns:
+        return Columns.of(rows.data, rows.y, rows.weights, fit_intercept=bool(self.fit_intercept))
 
-    def _choose(
-        self,
-        columns: Columns,
-        ratios: list[float],
-        grids: list[np.ndarray],
-        errors: np.ndarray,
-        weights: np.ndarray,
-    ) -> None:
-        curves = [CVCurve.of_folds(grid, part, weights) for grid, part in zip(grids, errors, strict=True)]
-        chosen = best_curve(curves)
-        self.cv_curve_ = curve = curves[chosen]
-        at = curve.chosen(self.rule)
-        self.alpha_, self.alpha_1se_ = float(curve.alphas[at]), float(curve.alphas[curve.simplest])
-        self.path_ = path = LassoPath.of(
-            columns, curve.alphas, column_names(self), l1_ratio=ratios[chosen], **self._options()
-        )
-        self.coef_, self.intercept_ = path.coefs[:, at].copy(), float(path.intercepts[at])
-        self.dual_gap_, self.n_iter_ = float(path.dual_gaps[at]), int(path.n_iter[at])
-        self._set_grid(ratios, grids, errors, chosen)
-
-    def _set_grid(
-        self, ratios: list[float], grids: list[np.ndarray], errors: np.ndarray, chosen: int
-    ) -> None:
-        self.alphas_, self.mse_path_ = grids[chosen], errors[chosen]
-
-    def _report(self, y: np.ndarray, weights: np.ndarray | None) -> None:
-        mean = np.average(y, weights=weights) if self.fit_intercept else 0.0
-        if self.dual_gap_ > self.tol * np.average((y - mean) ** 2, weights=weights):
-            warn_gap(self.dual_gap_)
+    def _set_shares(self, ratios: np.ndarray, grids: Any, errors: np.ndarray, chosen: int) -> None:
+        """Set what else depends on the shares that were tried."""
 
 
 class LassoCV(SparseCV):
@@ -328,11 +292,8 @@ class ElasticNetCV(SparseCV):
     def _ratios(self) -> list[float]:
         return check_ratios("l1_ratio", self.l1_ratio)
 
-    def _set_grid(
-        self, ratios: list[float], grids: list[np.ndarray], errors: np.ndarray, chosen: int
-    ) -> None:
+    def _set_shares(self, ratios: np.ndarray, grids: Any, errors: np.ndarray, chosen: int) -> None:
         self.l1_ratio_ = float(ratios[chosen])
-        several = np.ndim(self.l1_ratio) > 0
-        self.alphas_, self.mse_path_ = (np.stack(grids), errors) if several else (grids[0], errors[0])
-        if several and np.ndim(self.alphas) > 0:
-            self.alphas_ = grids[0]
+        if np.ndim(self.l1_ratio) > 0:
+            self.mse_path_ = errors
+            self.alphas_ = np.stack(grids) if np.ndim(self.alphas) == 0 else grids[0]
