@@ -128,6 +128,42 @@ def test_rare_values_are_warned_of(folder):
     assert "warnings" not in answer(folder, "diag.tractable", "species | body_mass_g=4000")
 
 
+@pytest.mark.parametrize("name", ["species", "island", "sex"])
+def test_categories_are_judged_by_their_probability(folder, name):
+    """The share of rows with a category that is no more frequent; ties of the model count."""
+    found = {}
+    for category in PENGUINS[name].dropna().unique():
+        said = answer(folder, "diag.tractable", f"body_mass_g | {name}={category}")
+        found[category] = said["share_of_rarer_values"]
+        assert "warnings" not in said
+    counts = PENGUINS[name].value_counts(normalize=True)
+    for category, share in found.items():
+        wanted = (
+            counts[counts <= counts[category] + 0.03].sum(),
+            counts[counts <= counts[category] - 0.03].sum(),
+        )
+        assert wanted[1] - 0.05 < share < wanted[0] + 0.05
+
+
+def test_a_given_category_warns_where_it_is_rare_and_only_there(tmp_path):
+    """One row of 5,000 has it; the two halves of the table are equally frequent."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=5000).round(2), "half": ["a", "b"] * 2500})
+    frame["where"] = ["odd"] + ["here"] * 4999
+    tractable.save(tractable.TableMixture(1).fit(frame), tmp_path / "m.tractable")
+    for given, rare in (("half=a", False), ("half=b", False), ("where=here", False), ("where=odd", True)):
+        asked = "half" if "where" in given else "where"
+        for also, far in (("", False), (", x=0.1", False), (", x=9", True)):
+            said = answer(tmp_path, "m.tractable", f"{asked} | {given}{also}")
+            assert ("warnings" in said) == (rare or far), (given, also)
+            assert (said["share_of_rarer_values"] < 0.001) == (rare or far)
+
+
+def test_a_question_about_half_of_the_rows_frightens_nobody(folder):
+    for sex in ("male", "female"):
+        assert "warnings" not in answer(folder, "penguins.csv", f"body_mass_g | sex={sex}")
+
+
 def test_a_table_is_fitted_first(folder, tmp_path):
     kept = tmp_path / "joint.tractable"
     found = ask(folder, "penguins.csv", "body_mass_g | species=Gentoo, sex=male", "--save", kept)

@@ -12,7 +12,7 @@ from tractable.cli.streams import check_outputs, output_path
 #: Quantiles of a number that are printed.
 QUANTILES = "0.05,0.25,0.5,0.75,0.95"
 
-#: The share of rarer values below which an answer is called an extrapolation.
+#: The probability of values as rare as those given below which an answer is called an extrapolation.
 RARE = 0.001
 
 
@@ -74,10 +74,14 @@ def ask(
         said["share_of_rarer_values"] = found.rarer
         if found.rarer < RARE:
             console.warn(
-                f"the given values are rarer than {1.0 - found.rarer:.1%} of what the model expects: "
+                f"the model expects values as rare as those given in {_percent(found.rarer)} of the rows: "
                 "the answer extrapolates"
             )
     console.result(said, _lines(asked, said, interval))
+
+
+def _percent(share: float) -> str:
+    return f"{share:.2%}" if share >= 1e-4 else "less than 0.01%"
 
 
 def _levels(text: str) -> list[float]:

@@ -174,7 +174,7 @@ class Answers:
 
     columns: dict[str, Any]
     probability: float | None = None
-    rarer: float | None = None  # the share of values that are rarer than those given
+    rarer: float | None = None  # the probability of values that are no more probable than those given
     notes: tuple[str, ...] = ()
 
 
@@ -298,13 +298,21 @@ class JointAnswerer:
         return Mixture(weights=joint.weights * p / total, components=joint.components), total
 
     def _share_of_rarer(self, values: dict[str, Any]) -> float | None:
-        """Return the probability of values of the given columns that have a lower density than these."""
-        codes = {name: _code(v, self.categories(name)) for name, v in values.items()}
-        d = self.model.marginal(list(codes))
-        if not hasattr(d, "sample"):
-            return None
-        here = float(np.ravel(d.log_prob(np.array([list(codes.values())])))[0])
-        return float(np.mean(np.asarray(d.log_prob(d.sample(N_DRAWS, rng=0))) < here - 1e-9))
+        """Return the probability of values that are no more probable than the given ones.
+
+        Categories are judged by their probability, and numbers by their density given the categories, since
+        the two have no common unit; the smaller share counts.
+        """
+        categories = {name: v for name, v in values.items() if self.categories(name) is not None}
+        numbers = {name: v for name, v in values.items() if name not in categories}
+        shares = []
+        if categories:
+            codes = [_code(v, self.categories(name)) for name, v in categories.items()]
+            shares.append(_share_of_no_more_probable(self.model.marginal(list(categories)), codes))
+        if numbers:
+            joint = self.model.condition(categories) if categories else self.model
+            shares.append(_share_of_no_more_probable(joint.marginal(list(numbers)), list(numbers.values())))
+        return None if None in shares else min(shares)
 
     def _by_rows(self, question: Question, values: dict[str, Any]) -> Answers:
         """Return the answers of a model that gives the probabilities of a column, given a row."""
@@ -370,6 +378,14 @@ class PredictionAnswerer:
         if not hasattr(self.model, "predict_dist"):
             return NumberAnswer(distribution=None, mean=mean)
         return NumberAnswer(distribution=self.model.predict_dist(X), mean=mean)
+
+
+def _share_of_no_more_probable(d: Any, x: Sequence[float]) -> float | None:
+    """Return P(p(X) ≤ p(x)) by draws: equal probabilities count, as those of equally frequent categories."""
+    if not hasattr(d, "sample"):
+        return None
+    here = float(np.ravel(d.log_prob(np.array([x], dtype=np.float64)))[0])
+    return float(np.mean(np.asarray(d.log_prob(d.sample(N_DRAWS, rng=0))) <= here + 1e-9))
 
 
 def _is_same(one: Answers, other: Answers) -> bool:
