@@ -40,7 +40,7 @@ def complete(
     Rubin's rules; the spread between the tables is what the missing entries leave open. The tables are
     written one below the other, with the columns draw (1, 2, …) and row (of DATA) before the others.
 
-    Categories and whole numbers stay what they are. Columns of dates and of free text keep their gaps.
+    Entries that are there stay as they are written. Columns of dates and of free text keep their gaps.
 
     Some examples:
 
@@ -50,7 +50,15 @@ def complete(
 
       tractable complete - < survey.csv > completed.csv
     """
-    from tractable.cli.tables import check_output, held_frame, table_paths, write_tables
+    from tractable.cli.tables import (
+        check_csv_types,
+        check_output,
+        held_copies,
+        open_table,
+        table_paths,
+        write_tables,
+    )
+    from tractable.data.copies import completed, exactly_typed
     from tractable.data.names import number_of
     from tractable.report.joint import completed_frames
 
@@ -66,15 +74,25 @@ def complete(
         step(f"reading {data}")
         files = table_paths(data)
         check_outputs({"--output": paths}, files)
-        frame = held_frame(data, console.note)
-        _check_names(frame.columns, output)
+        opened = open_table(data)
+        console.note(opened.notes)
+        if not opened.types:
+            raise ValueError(f"{data} has no names of columns")
+        _check_names(list(opened.types), output)
+        kind = check_output(output)
+        if kind == ".csv":
+            check_csv_types(opened.types, "DATA")
+        frame, copies = held_copies(opened)
         missing = frame.isna()
         gaps = {str(name): int(n) for name, n in missing.sum().items() if n}
         found, table = completed_frames(frame, draws, random_state=seed, progress=step)
         console.note(table.notes)
         left = {name: n for name, n in gaps.items() if name not in table.frame.columns}
         step("writing")
-        for path, tables in zip(paths, _parts(found, numbered=EACH not in str(output)), strict=True):
+        whole = [completed(copies, frame, one) for one in found]
+        if kind == ".parquet" and opened.text is not None:
+            whole = exactly_typed(whole)
+        for path, tables in zip(paths, _parts(whole, numbered=EACH not in str(output)), strict=True):
             write_tables(tables, path)
     if not gaps:
         console.warn(f"{data} has no missing entry: the tables are copies of it")
@@ -111,15 +129,15 @@ def _paths(output: Path, draws: int) -> list[Path]:
     return [Path(str(output).replace(EACH, str(k + 1))) for k in range(draws)]
 
 
-def _parts(found: Sequence[Any], *, numbered: bool) -> list[list[Any]]:
+def _parts(whole: Sequence[Any], *, numbered: bool) -> list[list[Any]]:
     """Return the Arrow tables of each file: one, or all of them with the numbers of draws and rows."""
     import pyarrow as pa
 
     if not numbered:
-        return [[pa.Table.from_pandas(one, preserve_index=False)] for one in found]
+        return [[one] for one in whole]
     long = []
-    for k, one in enumerate(found):
-        names = ["draw", "row", *one.columns]
-        one = one.assign(draw=k + 1, row=range(1, len(one) + 1))  # noqa: PLW2901
-        long.append(pa.Table.from_pandas(one[names], preserve_index=False))
+    for k, one in enumerate(whole):
+        rows = pa.array(range(1, one.num_rows + 1), pa.int64())
+        draw = pa.array([k + 1] * one.num_rows, pa.int64())
+        long.append(one.add_column(0, "draw", draw).add_column(1, "row", rows))
     return [long]

@@ -221,10 +221,14 @@ def predict_table(
         raise ValueError(
             f"DATA: {model_name(ask.model)} takes numbers, which these columns do not hold: {words}"
         )
-    from tractable.cli.tables import write_tables
+    from tractable.cli.tables import check_csv_types, check_output, write_tables
 
+    csv = check_output(output) == ".csv"
+    if csv:
+        check_csv_types({name: table.types[name] for name in copied}, "--keep")
+    exact = None if csv or not copied else table.exact_types(copied)
     done: dict[str, Any] = {"rows": 0, "columns": (), "incomplete": 0}
-    write_tables(_predicted_tables(ask, table, needed, copied, done, progress), output)
+    write_tables(_predicted_tables(ask, table, needed, copied, exact, done, progress), output)
     return Predicted(**done)
 
 
@@ -233,6 +237,7 @@ def _predicted_tables(
     table: "TableFiles",
     needed: tuple[str, ...],
     copied: tuple[str, ...],
+    exact: Any,
     done: dict[str, Any],
     progress: Callable[[int], None],
 ) -> Iterator[Any]:
@@ -242,7 +247,7 @@ def _predicted_tables(
     """
     import pyarrow as pa
 
-    for beside, X in _blocks(ask, table, needed, copied):
+    for beside, X in _blocks(ask, table, needed, copied, exact):
         missing = None
         if table.types and not ask.takes_missing:
             missing = X.isna().any(axis=1).to_numpy()
@@ -262,9 +267,12 @@ def _predicted_tables(
 
 
 def _blocks(
-    ask: Predictor, table: "TableFiles", needed: tuple[str, ...], copied: tuple[str, ...]
+    ask: Predictor, table: "TableFiles", needed: tuple[str, ...], copied: tuple[str, ...], exact: Any
 ) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Yield the copied columns and the features of blocks of rows."""
+    """Yield the copied columns and the features of blocks of rows.
+
+    Text that goes to a file of types (Parquet) gets those that are `exact`.
+    """
     if not table.types:
         from tractable.cli.tables import CountedRows
         from tractable.data.columns import Roles
@@ -273,8 +281,9 @@ def _blocks(
         rows = CountedRows(table.source(Roles(features=())), drop=False, **options)
         yield from (({}, block.X) for block in rows.blocks())
         return
-    for part in table.blocks(tuple(dict.fromkeys((*needed, *copied)))):
-        yield {name: part.column(name) for name in copied}, part.select(list(needed)).to_pandas()
+    for part, copies in table.blocks_and_copies(needed, copied):
+        kept = copies if exact is None else exact.cast(copies)
+        yield {name: kept.column(name) for name in copied}, part.to_pandas()
 
 
 def _needed_columns(model: Any, table: "TableFiles") -> tuple[str, ...]:

@@ -305,14 +305,15 @@ class JointAnswerer:
         """
         categories = {name: v for name, v in values.items() if self.categories(name) is not None}
         numbers = {name: v for name, v in values.items() if name not in categories}
-        shares = []
+        shares: list[float | None] = []
         if categories:
             codes = [_code(v, self.categories(name)) for name, v in categories.items()]
             shares.append(_share_of_no_more_probable(self.model.marginal(list(categories)), codes))
         if numbers:
             joint = self.model.condition(categories) if categories else self.model
             shares.append(_share_of_no_more_probable(joint.marginal(list(numbers)), list(numbers.values())))
-        return None if None in shares else min(shares)
+        known = [share for share in shares if share is not None]
+        return min(known) if len(known) == len(shares) else None
 
     def _by_rows(self, question: Question, values: dict[str, Any]) -> Answers:
         """Return the answers of a model that gives the probabilities of a column, given a row."""

@@ -1,8 +1,7 @@
 """Tables of the commands: files of one kind as sources or frames, missing entries, and files of results."""
 
-import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, cached_property
 from itertools import chain
@@ -14,9 +13,19 @@ import numpy as np
 from tractable.cli.streams import STREAM, binary_stream, input_path
 from tractable.data import arrow
 from tractable.data.columns import Roles, check_known
+from tractable.data.copies import ExactTypes, holds_codes
 from tractable.data.output import is_stream, replacing
-from tractable.data.source import Batch, ColumnSource, ForwardingSource, Source, batch_rows, row_slices
+from tractable.data.source import (
+    MAX_BATCH_ROWS,
+    Batch,
+    ColumnSource,
+    ForwardingSource,
+    Source,
+    batch_rows,
+    row_slices,
+)
 from tractable.data.table_files import Files
+from tractable.data.text import trimmed
 from tractable.data.text_table import TextTable, open_text
 from tractable.value import replace, value
 
@@ -72,18 +81,31 @@ class TableFiles:
 
     def blocks(self, columns: Sequence[str]) -> Iterator[Any]:
         """Iterate over some columns as Arrow tables of a few megabytes; empty texts are missing."""
-        return self._parquet(columns) if self.text is None else self.text.blocks(columns)
+        return (block for block, _ in self.blocks_and_copies(columns, ()))
 
-    def _parquet(self, columns: Sequence[str]) -> Iterator[Any]:
-        import pyarrow as pa
+    def blocks_and_copies(self, columns: Sequence[str], copied: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+        """Iterate over some columns, and others as the files hold them: text as written, types unchanged."""
+        read = self._parquet if self.text is None else self.text.blocks
+        return read(columns, copied)
 
-        kinds = {name: _as_read(self.types[name]) for name in columns}
-        schema = pa.schema(list(kinds.items()))
+    def exact_types(self, copied: Sequence[str]) -> ExactTypes | None:
+        """Return the types that hold columns of text files exactly, by a pass; None for other files."""
+        if self.text is None:
+            return None
+        found = ExactTypes()
+        for _, copies in self.blocks_and_copies((), copied):
+            found.add(copies)
+        return found
+
+    def _parquet(self, columns: Sequence[str], copied: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+        wanted = tuple(dict.fromkeys([*columns, *copied]))
+        read = {name: _as_read(self.types[name]) for name in columns}
+        kept = {name: self.types[name] for name in copied}
         for path in self.paths:
-            with _parquet_batches(path, columns) as found:
+            with _parquet_batches(path, wanted) as found:
                 for rows in found:
-                    block = rows if self.files is None else self.files.with_partitions(rows, path, columns)
-                    yield pa.table([block.column(name).cast(kinds[name]) for name in columns], schema=schema)
+                    block = rows if self.files is None else self.files.with_partitions(rows, path, wanted)
+                    yield _cast(block, read), _cast(block, kept)
 
 
 @value
@@ -169,6 +191,14 @@ def _parquet_batches(path: Path, columns: Sequence[str] | None = None) -> Iterat
         raise ValueError(message if str(path) in message else f"{path} cannot be read: {message}") from error
 
 
+def _cast(block: Any, kinds: dict[str, Any]) -> Any:
+    """Return some columns of a block in the given types."""
+    import pyarrow as pa
+
+    arrays = [block.column(name).cast(kind) for name, kind in kinds.items()]
+    return pa.table(arrays, schema=pa.schema(list(kinds.items())))
+
+
 def _as_read(kind: Any) -> Any:
     """Return the type that a column is read as: float64 for numbers that are not integers."""
     from pyarrow import float64, types
@@ -185,17 +215,52 @@ def held_frame(data: str, note: Callable[[Iterable[str]], None]) -> Any:
 
     Whole numbers with missing entries are of the nullable type Int64.
     """
-    import pandas as pd
     import pyarrow as pa
 
     table = open_table(data)
     note(table.notes)
     if not table.types:
         raise ValueError(f"{data} has no names of columns")
-    frame = pa.concat_tables(table.blocks(list(table.types))).to_pandas()
-    for name, kind in table.types.items():
+    return _frame(pa.concat_tables(table.blocks(list(table.types))), table.types)
+
+
+def held_copies(table: TableFiles) -> tuple[Any, Any]:
+    """Return a whole table as a pandas frame, and as an Arrow table with the columns as the files hold them.
+
+    In the frame, whole numbers have all their digits, and numbers that are names (01067) are text.
+    """
+    import pyarrow as pa
+
+    names = list(table.types)
+    blocks, copies = map(pa.concat_tables, zip(*table.blocks_and_copies(names, names), strict=True))
+    if table.text is None:
+        return _frame(blocks, table.types), copies
+    exact = ExactTypes()
+    exact.add(copies)
+    types = {**table.types}
+    for j, name in enumerate(names):
+        if name in table.numbers:
+            texts, kind = trimmed(copies.column(name)), exact.types[name]
+            if holds_codes(texts):
+                blocks = blocks.set_column(j, name, texts)
+            elif pa.types.is_integer(kind):
+                blocks, types[name] = blocks.set_column(j, name, texts.cast(kind)), kind
+    return _frame(blocks, types), copies
+
+
+def _frame(table: Any, types: dict[str, Any]) -> Any:
+    """Return an Arrow table as a pandas frame; whole numbers with missing entries are nullable integers."""
+    import pandas as pd
+    import pyarrow as pa
+
+    frame = table.to_pandas()
+    for name, kind in types.items():
+        column = table.column(name)
         if pa.types.is_integer(kind) and frame[name].dtype.kind == "f":
-            frame[name] = frame[name].astype(pd.Int64Dtype())
+            dtype = pd.UInt64Dtype() if str(kind) == "uint64" else pd.Int64Dtype()
+            if not pa.types.is_integer(column.type):
+                column = column.cast(kind)
+            frame[name] = pd.Series(dtype.__from_arrow__(column.cast(str(dtype).lower())), frame.index)
     return frame
 
 
@@ -385,22 +450,48 @@ def opened_output(path: Path) -> Iterator[Any]:
 
 def _writer(kind: str, file: Any, schema: Any) -> AbstractContextManager[Any]:
     if kind == ".csv":
-        from pyarrow import csv
-
-        return csv.CSVWriter(file, schema) if len(schema) > 1 else _OneColumnWriter(file, schema)
+        return CsvWriter(file, schema)
     from pyarrow import parquet
 
     return parquet.ParquetWriter(file, schema)
 
 
-class _OneColumnWriter:
-    """A CSV writer of one column: a missing entry is two quotes, because readers skip blank lines."""
+def check_csv_types(types: Mapping[str, Any], option: str) -> None:
+    """Refuse columns that CSV cannot hold: lists, structs and maps."""
+    from pyarrow import types as kinds
+
+    for name, kind in types.items():
+        if kinds.is_nested(kind):
+            raise ValueError(
+                f"{option}: {name!r} holds {kind}, which CSV cannot hold; write .parquet, or leave it out"
+            )
+
+
+class CsvWriter:
+    """Writes Arrow tables as CSV; text is in quotes only where a reader needs them.
+
+    A missing entry is nothing, in a file of one column two quotes, because readers skip blank lines.
+
+    Examples
+    --------
+    >>> import io, pyarrow as pa
+    >>> table, file = pa.table({"zip": ["01067", 'a "b" c', "", None], "x": [1, 2, 3, None]}), io.BytesIO()
+    >>> with CsvWriter(file, table.schema) as writer:
+    ...     writer.write_table(table)
+    >>> print(file.getvalue().decode())
+    zip,x
+    01067,1
+    "a ""b"" c",2
+    "",3
+    ,
+    <BLANKLINE>
+    """
 
     def __init__(self, file: Any, schema: Any) -> None:
-        from pyarrow import csv
+        import pyarrow as pa
 
-        self.file = file
-        csv.write_csv(schema.empty_table(), file)
+        self.file, self.missing = file, "" if len(schema) > 1 else '""'
+        self._write([pa.array([name]) for name in schema.names])
 
     def __enter__(self) -> Self:
         return self
@@ -409,16 +500,28 @@ class _OneColumnWriter:
         pass
 
     def write_table(self, table: Any) -> None:
-        from pyarrow import csv
+        for batch in table.to_batches(max_chunksize=MAX_BATCH_ROWS):
+            self._write(batch.columns)
 
-        from tractable.data.text import is_text
+    def _write(self, columns: Iterable[Any]) -> None:
+        from pyarrow import compute as pc
 
-        column = table.column(0)
-        texts = is_text(column.type)
-        table = table.set_column(0, table.schema[0], column.fill_null("")) if texts else table
-        lines = io.BytesIO()
-        csv.write_csv(table, lines, csv.WriteOptions(include_header=False))
-        found = lines.getvalue()  # texts are in quotes, and may contain blank lines
-        if not texts:
-            found = b"".join(b'""\n' if line == b"\n" else line for line in found.splitlines(keepends=True))
-        self.file.write(found)
+        fields = [self._fields(column) for column in columns]
+        lines = pc.binary_join_element_wise(
+            *fields[:-1], pc.binary_join_element_wise(fields[-1], "\n", ""), ","
+        )
+        _, ends, letters = lines.buffers()
+        offsets = np.frombuffer(ends, np.int32)[lines.offset : lines.offset + len(lines) + 1]
+        if len(lines):
+            self.file.write(memoryview(letters)[offsets[0] : offsets[-1]])
+
+    def _fields(self, column: Any) -> Any:
+        """Return entries as fields of text."""
+        import pyarrow as pa
+        from pyarrow import compute as pc
+
+        texts = pc.cast(column, pa.string())
+        if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+            quoted = pc.binary_join_element_wise('"', pc.replace_substring(texts, '"', '""'), '"', "")
+            texts = pc.if_else(pc.match_substring_regex(texts, r'["\n\r,]|^$'), quoted, texts)
+        return pc.fill_null(texts, self.missing)

@@ -16,6 +16,7 @@ from tractable.arrays.weights import check_weights
 from tractable.data import arrow
 from tractable.data.arrays import as_floats
 from tractable.data.columns import Roles, assign_roles, check_numeric
+from tractable.data.copies import ExactTypes
 from tractable.data.output import mark_as_read
 from tractable.data.source import Batch, ColumnSource, batch_rows, row_slices
 from tractable.data.table_files import Files, ending_of, table_files
@@ -150,6 +151,16 @@ class FileSource(ColumnSource):
     def n_rows(self) -> int | None:
         return self.rows
 
+    def copies(self, columns: Sequence[Any]) -> Iterator[Any]:
+        """Yield some columns as Arrow tables of the entries that the files hold, in types that hold them."""
+        for path in self.paths:
+            for rows in self._copies_of(path, columns):
+                yield self.files.with_partitions(rows, path, columns).select([str(name) for name in columns])
+
+    @abstractmethod
+    def _copies_of(self, path: Path, columns: Sequence[Any]) -> Iterator[Any]:
+        """Yield some columns of one file, without those of its partition, as `copies` does."""
+
     def check_numbers(self) -> None:
         """Refuse features that are text, which only models of tables take."""
         check_numeric(self.text, str(self.paths[0]))
@@ -193,14 +204,20 @@ class ParquetSource(FileSource):
         return cls(files=files, roles=roles, dtype=dtype, rows=rows, text=_text(schemas[paths[0]], roles))
 
     def tables_of(self, path: Path) -> Iterator[Any]:
+        return self._parts(path, self.roles.columns)
+
+    def _copies_of(self, path: Path, columns: Sequence[Any]) -> Iterator[Any]:
+        return self._parts(path, columns)
+
+    def _parts(self, path: Path, columns: Sequence[Any]) -> Iterator[Any]:
         done = 0
         with _open_parquet(path) as file:
-            parts = self._pass(file)
+            parts = self._pass(file, columns)
             while True:
                 try:
                     part = next(parts, None)
                 except (OSError, ValueError) as error:
-                    group = self._bad_row_group(file, done)
+                    group = self._bad_row_group(file, columns, done)
                     total = file.metadata.num_row_groups
                     raise ValueError(
                         f"{path}: row group {group} of {total} cannot be read: {error}"
@@ -210,22 +227,22 @@ class ParquetSource(FileSource):
                 done += part.num_rows
                 yield part
 
-    def _pass(self, file: Any, row_groups: list[int] | None = None) -> Any:
+    def _pass(self, file: Any, columns: Sequence[Any], row_groups: list[int] | None = None) -> Any:
         own = set(file.schema_arrow.names)
-        columns = [name for name in self.roles.columns if name in own]
-        rows = batch_rows(len(self.roles.columns))
+        rows = batch_rows(len(columns))
+        columns = [name for name in columns if name in own]
         return file.iter_batches(batch_size=rows, row_groups=row_groups, columns=columns)
 
-    def _bad_row_group(self, file: Any, done: int) -> int:
+    def _bad_row_group(self, file: Any, columns: Sequence[Any], done: int) -> int:
         """Return the first row group that cannot be read, among those with rows after the first `done`."""
         metadata = file.metadata
         ends = list(accumulate(metadata.row_group(g).num_rows for g in range(metadata.num_row_groups)))
         suspects = [group for group, end in enumerate(ends) if end > done]
-        return next((group for group in suspects if not self._reads(file, group)), suspects[0])
+        return next((group for group in suspects if not self._reads(file, columns, group)), suspects[0])
 
-    def _reads(self, file: Any, group: int) -> bool:
+    def _reads(self, file: Any, columns: Sequence[Any], group: int) -> bool:
         try:
-            for _ in self._pass(file, [group]):
+            for _ in self._pass(file, columns, [group]):
                 pass
         except (OSError, ValueError):
             return False
@@ -257,6 +274,22 @@ class CsvSource(FileSource):
                 for rows in row_slices(part.num_rows, len(kinds)):
                     yield part.slice(rows.start, rows.stop - rows.start)
 
+    def copies(self, columns: Sequence[Any]) -> Iterator[Any]:
+        exact = ExactTypes()
+        for path in self.paths:
+            for texts in self._copies_of(path, columns):
+                exact.add(texts)
+        for path in self.paths:
+            for texts in self._copies_of(path, columns):
+                yield self.files.with_partitions(exact.cast(texts), path, columns).select(list(columns))
+
+    def _copies_of(self, path: Path, columns: Sequence[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        own = [name for name in columns if name in _csv_head(path)[0].names]
+        with _open_csv(path, dict.fromkeys(own, pa.string())) as reader:
+            yield from reader
+
 
 @value
 class NpySource(FileSource):
@@ -283,6 +316,14 @@ class NpySource(FileSource):
         for rows in row_slices(*_open_npy(path).shape):
             # A map of its own for every batch: pages that stay mapped count as this process's memory.
             yield self._batch(np.array(_open_npy(path)[rows]), path)
+
+    def _copies_of(self, path: Path, columns: Sequence[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        own = [name for name in columns if name not in self.files.partitions]
+        for rows in row_slices(*_open_npy(path).shape):
+            part = np.array(_open_npy(path)[rows])
+            yield pa.table({str(name): np.ascontiguousarray(part[:, name]) for name in own})
 
     def _batch(self, part: np.ndarray, path: Path) -> Batch:
         roles, y, weights = self.roles, None, None

@@ -117,6 +117,16 @@ class FrameSource(ColumnSource):
             }
             yield replace(batch, **{name: part for name, part in given.items() if part is not None})
 
+    def copies(self, columns: Sequence[Any]) -> Iterator[Any]:
+        """Yield some columns of the frame as an Arrow table, in their own types."""
+        import pyarrow as pa
+
+        some = select_columns(self.frame, columns)
+        if _library(self.frame) == "pandas":
+            yield pa.Table.from_pandas(some, preserve_index=False)
+        else:
+            yield _table(some, slice(0, len(some)))
+
     def assign(self, y: Any = None, weights: Any = None) -> "FrameSource":
         y = (self.roles.target if self.beside.y is None else self.beside.y) if y is None else y
         kept = self.roles.weight if self.beside.weights is None else self.beside.weights

@@ -118,39 +118,43 @@ def _rows(
 ) -> Callable[[], Iterator[tuple[Any, dict[str, Any]]]]:
     """Return a function that yields rows as the model takes them, and the columns to copy."""
     wanted = getattr(estimator, "feature_names_in_", None)
-    carried = _carried(source, columns)
+    columns = [columns] if isinstance(columns, str) else list(columns or ())
+    targets = source.roles.targets if isinstance(source, FileSource) else ()
+    check_known(columns, (*(source.feature_names or ()), *targets), "columns", "the source")
     if isinstance(source, FileSource) and source.text and wanted is not None:
         check_known(wanted, source.feature_names or (), "source", "the source")
-        return lambda: (
-            (table.select(list(wanted)).to_pandas(), {name: table.column(name) for name in carried})
-            for table in source.tables()
-        )
+        return lambda: _beside((t.select(list(wanted)).to_pandas() for t in source.tables()), source, columns)
     features = FittedColumns.of(estimator, source)
     if isinstance(source, FileSource):
         source.check_numbers()
-
-    def start() -> Iterator[tuple[Any, dict[str, Any]]]:
-        for batch in source.batches():
-            yield features(batch.X), {name: column(batch) for name, column in carried.items()}
-
-    return start
+    if columns and not hasattr(source, "copies"):
+        return lambda: ((features(batch.X), _of_batch(batch, source, columns)) for batch in source.batches())
+    return lambda: _beside((features(batch.X) for batch in source.batches()), source, columns)
 
 
-def _carried(source: Source, columns: Sequence[str] | None) -> dict[str, Callable[[Batch], np.ndarray]]:
-    """Return a function for each column to copy that takes it, a feature or a target, from a batch."""
-    columns = [columns] if isinstance(columns, str) else list(columns or ())
-    features = source.feature_names or ()
-    targets = source.roles.targets if isinstance(source, FileSource) else ()
-    check_known(columns, (*features, *targets), "columns", "the source")
+def _beside(
+    features: Iterator[Any], source: Any, columns: Sequence[str]
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield blocks of features with the columns to copy, which a pass of their own reads in their types."""
+    import pyarrow as pa
 
-    def taken(name: str) -> Callable[[Batch], np.ndarray]:
-        if name in features:
-            j = features.index(name)
-            return lambda batch: batch.X[:, j]
-        k = targets.index(name)
-        return lambda batch: np.asarray(batch.y).reshape(batch.n_rows, -1)[:, k]
+    copies = iter(source.copies(columns)) if columns else iter(())
+    held: list[Any] = []
+    for X in features:
+        while columns and sum(map(len, held)) < len(X):
+            rows = next(copies, None)
+            if rows is None:
+                raise ValueError("source has fewer rows in a second pass than in the first")
+            held.append(pa.table(rows.columns, names=rows.schema.names))
+        some = pa.concat_tables(held) if held else None
+        held = [] if some is None else [some.slice(len(X))]
+        kept = () if some is None else some.slice(0, len(X)).columns
+        yield X, dict(zip(columns, kept, strict=True))
 
-    return {name: taken(name) for name in columns}
+
+def _of_batch(batch: Batch, source: Source, columns: Sequence[str]) -> dict[str, Any]:
+    names = source.feature_names or ()
+    return {name: batch.X[:, names.index(name)] for name in columns}
 
 
 @value

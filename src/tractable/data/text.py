@@ -76,6 +76,21 @@ def numbers_of(entries: Any, decimal: str = ".") -> np.ndarray:
         return _floats(pc.replace_substring_regex(numbers, r"^\+", ""))
 
 
+def with_points(texts: Any) -> Any:
+    """Return texts with a point in place of the comma of plain numbers; all else stays as it is.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> with_points(pa.array(["1,50", " 7", "1.234,50 €", "a, b"])).to_pylist()
+    ['1.50', ' 7', '1.234,50 €', 'a, b']
+    """
+    from pyarrow import compute as pc
+
+    plain = pc.match_substring_regex(texts, r"^\s*[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?\s*$")
+    return pc.if_else(plain, pc.replace_substring(texts, ",", "."), texts)
+
+
 def units_of(texts: Any, decimal: str = ".") -> set[str]:
     """Return the units in which amounts are written: currencies, and % for percentages.
 
@@ -372,7 +387,7 @@ def text_type(texts: Any, decimal: str = ".") -> Any:
         whole = len(read) == len(texts) and bool((np.abs(read) < 2**53).all() and (read % 1 == 0).all())
         return pa.int64() if whole else pa.float64()
     for kind in (pa.date32(), pa.timestamp("s")):
-        if _is_castable(texts, kind):
+        if is_castable(texts, kind):
             return kind
     return pa.string() if date_format(texts) is None else pa.timestamp("s")
 
@@ -403,7 +418,8 @@ def dates_of(texts: Any, form: str) -> Any:
     return pd.to_datetime(series, format=form, errors="coerce", utc=True).dt.tz_localize(None)
 
 
-def _is_castable(texts: Any, kind: Any) -> bool:
+def is_castable(texts: Any, kind: Any) -> bool:
+    """Whether every text can be read as an Arrow type."""
     import pyarrow as pa
 
     try:

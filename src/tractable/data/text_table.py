@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tractable.data.arrow import is_numeric
 from tractable.data.columns import check_known
 from tractable.data.names import clean_names
 from tractable.data.text import (
@@ -20,6 +21,7 @@ from tractable.data.text import (
     sniffed,
     text_type,
     trimmed,
+    with_points,
 )
 from tractable.value import value
 
@@ -44,12 +46,14 @@ def text_blocks(
     positions: Sequence[int],
     bad: Counter[str] | None = None,
     types: Mapping[int, Any] | None = None,
+    *,
+    nulls: bool = True,
 ) -> Generator[Any]:
     """Yield the rows of the columns at some positions as Arrow record batches, named by these positions.
 
-    Columns have the given Arrow `types`, else text; texts that stand for a missing entry are null. Lines that
-    have more or fewer fields than the first are left out and counted as "lines" in `bad`; without it they are
-    an error.
+    Columns have the given Arrow `types`, else text; texts that stand for a missing entry are null, unless
+    `nulls` is false. Lines that have more or fewer fields than the first are left out and counted as "lines"
+    in `bad`; without it they are an error.
     """
     import pyarrow as pa
     from pyarrow import csv
@@ -87,7 +91,7 @@ def text_blocks(
                 column_types=wanted,
                 # Of text, who reads it decides whether a word is a missing entry.
                 null_values=[mark for mark in MISSING if types or mark not in MISSING_WORDS],
-                strings_can_be_null=True,
+                strings_can_be_null=nulls,
                 decimal_point=dialect.decimal,
             ),
         ) as reader,
@@ -134,20 +138,21 @@ class TextTable:
     types: dict[str, Any]  # the Arrow type of each column
     notes: tuple[str, ...] = ()  # remarks on the format, in sentences
 
-    def blocks(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Yield some columns as Arrow tables of a few megabytes, in order.
+    def blocks(self, columns: Sequence[str], copied: Sequence[str] = ()) -> Iterator[tuple[Any, Any]]:
+        """Yield some columns, and others as they are written, as Arrow tables of a few megabytes, in order.
 
         Every number is a float, so that whole numbers may be followed by fractions. A few entries that are no
-        numbers are taken as missing, with a warning; many are an error.
+        numbers are taken as missing, with a warning; many are an error. The columns to copy are text, letter
+        by letter; only the comma of decimal numbers is a point.
         """
         names = {path: clean_names(dialect.names)[0] for path, dialect in self.dialects.items()}
         positions = {path: {name: j for j, name in enumerate(own)} for path, own in names.items()}
         for path, known in positions.items():
-            check_known(columns, list(known), "columns", str(path))
+            check_known([*columns, *copied], list(known), "columns", str(path))
         odd = OddEntries(self.name)
         for path, known in positions.items():
-            one = _Pass(path, self.dialects[path], {known[name]: name for name in columns}, self.types, odd)
-            yield from one.tables()
+            read, kept = ({known[name]: name for name in names} for names in (columns, copied))
+            yield from _Pass(path, self.dialects[path], read, kept, self.types, odd).tables()
 
 
 class OddEntries:
@@ -180,34 +185,44 @@ class _Pass:
     """One pass over one file: by Arrow's parser up to an entry of another type, entry by entry from there."""
 
     def __init__(
-        self, path: Path, dialect: Dialect, columns: dict[int, str], types: dict[str, Any], odd: OddEntries
+        self,
+        path: Path,
+        dialect: Dialect,
+        columns: dict[int, str],
+        copied: dict[int, str],
+        types: dict[str, Any],
+        odd: OddEntries,
     ) -> None:
-        self.path, self.dialect, self.columns, self.odd = path, dialect, columns, odd
+        self.path, self.dialect, self.columns, self.copied, self.odd = path, dialect, columns, copied, odd
         self.kinds = {name: _as_read(types[name]) for name in columns.values()}
+        decimals = dialect.decimal == ","
+        self.commas = {n for n in copied.values() if decimals and is_numeric(types[n])}
 
-    def tables(self) -> Generator[Any]:
-        done, kept = 0, list(self.columns)
-        fast = {j: self.kinds[name] for j, name in self.columns.items()}
+    def tables(self) -> Generator[tuple[Any, Any]]:
+        done, kept = 0, list({**self.columns, **self.copied})
+        fast = {j: self.kinds[name] for j, name in self.columns.items() if j not in self.copied}
+        nulls = not self.copied
         try:
-            for block in text_blocks(self.path, self.dialect, kept, types=fast):
+            for block in text_blocks(self.path, self.dialect, kept, types=fast or None, nulls=nulls):
                 done += block.num_rows
-                yield self._table(block)
+                yield self._tables(block)
         except OddEntryError:
             pass
         else:
             return
-        for block in text_blocks(self.path, self.dialect, kept):
+        for block in text_blocks(self.path, self.dialect, kept, nulls=nulls):
             rest = block.slice(min(done, block.num_rows))
             done -= block.num_rows - rest.num_rows
             if rest.num_rows:
-                yield self._table(rest)
+                yield self._tables(rest)
 
-    def _table(self, block: Any) -> Any:
+    def _tables(self, block: Any) -> tuple[Any, Any]:
         import pyarrow as pa
 
-        parts = zip(self.columns.values(), block.columns, strict=True)
-        arrays = [self._column(name, entries) for name, entries in parts]
-        return pa.table(arrays, schema=pa.schema(list(self.kinds.items())))
+        arrays = [self._column(name, block.column(str(j))) for j, name in self.columns.items()]
+        texts = {name: block.column(str(j)) for j, name in self.copied.items()}
+        copies = {name: with_points(text) if name in self.commas else text for name, text in texts.items()}
+        return pa.table(arrays, schema=pa.schema(list(self.kinds.items()))), pa.table(copies)
 
     def _column(self, name: str, entries: Any) -> Any:
         import pyarrow as pa

@@ -133,13 +133,23 @@ def _unusable(column: Any) -> str:
     seen = column.dropna()
     if not len(seen):
         return "without an entry"
-    if seen.nunique() < 2:
+    try:
+        distinct = seen.nunique()
+    except TypeError:  # values that have no hash, such as lists
+        return "neither numbers nor words"
+    if distinct < 2:
         return "of one value alone"
+    if column.dtype.kind in "iu" and seen.astype(np.float64).nunique() < distinct:
+        return "of numbers with more digits than a float has"
     if column.dtype.kind in "fiub" or hasattr(column.dtype, "categories"):
         return ""
+    return _unusable_texts(seen, distinct)
+
+
+def _unusable_texts(seen: Any, distinct: int) -> str:
     if not isinstance(seen.iloc[0], (str, bool)):
         return "neither numbers nor words"
-    return "texts of too many values" if seen.nunique() > min(MAX_CATEGORIES, max(2, len(seen) // 2)) else ""
+    return "texts of too many values" if distinct > min(MAX_CATEGORIES, max(2, len(seen) // 2)) else ""
 
 
 def _is_coded(seen: Any) -> bool:
