@@ -20,7 +20,7 @@ from tractable.arrays.namespace import (
 from tractable.base.validation import Rows, check_rows, refuse_foreign, require_targets
 from tractable.data import Batch, Source, is_streamed
 from tractable.data.blocks import map_rows
-from tractable.primitives.threads import even_blocks, ordered_map
+from tractable.primitives.blocks import over_blocks
 from tractable.statistics.by_class import codes_that_occur, distinct_labels, label_codes, union_of_labels
 from tractable.value import replace, value
 
@@ -116,7 +116,7 @@ def _counted(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Return labels and codes of whole numbers near each other, in linear time; None of other labels."""
     if y.dtype.kind not in "iub" or not len(y):
         return None
-    ends = list(ordered_map(lambda part: (y[part].min(), y[part].max()), even_blocks(len(y), LABELS)))
+    ends = list(over_blocks(lambda part: (y[part].min(), y[part].max()), len(y), LABELS))
     low, high = int(min(ends)[0]), int(max(high for _, high in ends))
     if high - low >= max(256, len(y)) or high >= 2**62:
         return None

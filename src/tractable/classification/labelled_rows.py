@@ -12,7 +12,7 @@ from tractable.base.validation import check_names, require_targets
 from tractable.covariance.shapes import constant_columns
 from tractable.data import ArraySource, Batch, Source, SparseSource, is_frame
 from tractable.data.blocks import block_rows
-from tractable.primitives.threads import even_blocks, ordered_map
+from tractable.primitives.blocks import fill_blocks
 from tractable.statistics import ByClass, DiagonalMoments
 from tractable.statistics.by_class import label_codes
 from tractable.value import replace, value
@@ -285,8 +285,7 @@ def _rows(table: Any, rows: np.ndarray) -> Any:
         def fill(part: slice) -> None:
             table.take(rows[part], axis=0, out=found[part], mode="clip")  # else it writes to a copy first
 
-        for _ in ordered_map(fill, even_blocks(len(rows), 4 * block_rows(prod(table.shape[1:])))):
-            pass
+        fill_blocks(fill, len(rows), 4 * block_rows(prod(table.shape[1:])))
         return found
     return table.take(rows) if hasattr(table, "column_names") else table[rows]
 

@@ -1,6 +1,6 @@
 """Few, long rows: centred, multiplied with each other and summed, by blocks of columns on all cores."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from tractable.arrays.linalg import column_lengths, column_squares
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.data.blocks import tree_sum
 from tractable.primitives import SILENT
-from tractable.primitives.threads import ordered_map
+from tractable.primitives.blocks import over_blocks
 from tractable.statistics.rows import counts
 from tractable.value import value
 
@@ -92,7 +92,7 @@ def read_rows(
         far[part] = length > NEAR * spread
         return _squared(columns if length.sum() <= NEAR * spread.sum() else columns - mean[part])
 
-    products = tree_sum(ordered_map(read, _column_blocks(x)))
+    products = tree_sum(_over_columns(read, x))
     _centre(products)
     return mean, ReferredRows(x=x, mean=mean, far=far, squares=products.diagonal().copy()), products
 
@@ -131,7 +131,7 @@ def centred_products(x: Array, weights: Array | None, *, centred: bool = True) -
             rows[:, part] *= root
         return _squared(rows[:, part])
 
-    return mean, rows, tree_sum(ordered_map(fill, _column_blocks(x)))
+    return mean, rows, tree_sum(_over_columns(fill, x))
 
 
 def _column_means(x: np.ndarray, one: np.ndarray, total: Any) -> np.ndarray:
@@ -147,7 +147,7 @@ def row_products(rows: Array) -> Array:
     """Return A Aᵀ, the sum over blocks of columns on all cores."""
     if not is_numpy_array(rows):
         return rows @ rows.T
-    return tree_sum(ordered_map(lambda part: _squared(rows[:, part]), _column_blocks(rows)))
+    return tree_sum(_over_columns(lambda part: _squared(rows[:, part]), rows))
 
 
 @SILENT
@@ -170,9 +170,9 @@ def as_array(rows: Array | ReferredRows) -> Array:
 
 
 def _side_by_side(of: Callable[[slice], Array], x: np.ndarray) -> np.ndarray:
-    return np.concatenate(list(ordered_map(of, _column_blocks(x))), axis=1)
+    return np.concatenate(list(_over_columns(of, x)), axis=1)
 
 
-def _column_blocks(x: Array) -> list[slice]:
-    step = max(1024, -(-x.shape[1] // 8))  # of more blocks the products are more to add than they save
-    return [slice(a, a + step) for a in range(0, x.shape[1], step)]
+def _over_columns(of: Callable[[slice], Array], x: Array) -> Iterator[Array]:
+    """Yield a function of blocks of columns; more blocks would take longer to add than they save."""
+    return over_blocks(of, x.shape[1], max(1024, -(-x.shape[1] // 8)))

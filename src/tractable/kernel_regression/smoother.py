@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.primitives import SILENT, squared_distances
-from tractable.primitives.threads import even_blocks, ordered_map
+from tractable.primitives.blocks import over_blocks
 from tractable.smoothing import BandwidthSearch
 from tractable.smoothing.windows import Window
 from tractable.value import replace, value
@@ -125,8 +125,8 @@ class LocalSmoother:
             return moments.fitted(block, left_out)
 
         width = len(self.points) * (1 if self.degree == 0 or moments else 2 * self.points.shape[1])
-        blocks = even_blocks(len(queries), max(1, BLOCK // width))
-        return np.concatenate([np.empty((0, y.shape[1])), *ordered_map(product, blocks)])
+        blocks = over_blocks(product, len(queries), BLOCK // width)
+        return np.concatenate([np.empty((0, y.shape[1])), *blocks])
 
     def left_out_error(self, y: np.ndarray) -> float:
         """Return the mean squared error of rows that are left out, averaged over targets (n, t)."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.primitives.threads import ordered_map
+from tractable.primitives.blocks import over_blocks
 from tractable.spatial import Metric, as_index
 from tractable.spatial.checks import as_rows, as_whole, check_distances
 from tractable.spatial.metrics import as_metric
@@ -189,16 +189,14 @@ class _Space:
     def _by_blocks(self, function: Callable[[slice, np.ndarray], np.ndarray]) -> np.ndarray:
         """Return a function of the distances of blocks of rows from all rows, themselves at infinity."""
         n = len(self.rows)
-        step = max(1, BLOCK_PAIRS // n)
 
-        def task(start: int) -> np.ndarray:
-            part = slice(start, min(start + step, n))
+        def task(part: slice) -> np.ndarray:
             block = self.rows[part] if self.metric is None else self.metric(self.rows[part], self.rows)
             block = np.array(block)
             block[np.arange(len(block)), np.arange(part.start, part.stop)] = np.inf
             return function(part, block)
 
-        return np.concatenate(list(ordered_map(task, range(0, n, step))))
+        return np.concatenate(list(over_blocks(task, n, BLOCK_PAIRS // n)))
 
 
 def _checked(X: Any, embedding: Any, n_neighbors: Any, metric: Any) -> tuple[_Space, _Space]:

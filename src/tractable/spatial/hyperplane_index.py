@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.primitives.blocks import over_blocks
 from tractable.primitives.neighbors.hyperplane_trees import (
     HyperplaneTrees,
     joined,
@@ -13,7 +14,6 @@ from tractable.primitives.neighbors.hyperplane_trees import (
     tree_nearest,
     tree_within,
 )
-from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.spatial.checks import as_rows, as_whole
 from tractable.spatial.index import Index
 from tractable.spatial.metrics import Metric
@@ -67,7 +67,7 @@ class HyperplaneIndex(Index):
 
     def _by_rows(self, step: Callable[[slice], Any], n_threads: int | None = None) -> Iterator[Any]:
         """Apply a function to blocks of rows on all threads: passes over all points that compute little."""
-        return ordered_map(step, even_blocks(len(self), ROWS), n_threads)
+        return over_blocks(step, len(self), ROWS, n_threads)
 
     def _keep(self, first: HyperplaneTrees, *others: HyperplaneTrees) -> None:
         """Set the trees; the first numbers points from outside, the others in the new order."""

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.limits import check_squarable
-from tractable.primitives.threads import even_blocks, ordered_map, single_threaded_blas
+from tractable.primitives.blocks import fill_blocks
+from tractable.primitives.threads import single_threaded_blas
 from tractable.spatial.checks import (
     as_array,
     as_count,
@@ -309,8 +310,7 @@ class Index(ABC):
             n_threads = 1
         # Even alone: small products on several threads mostly wait for each other.
         with single_threaded_blas(self.products):
-            for _ in ordered_map(search, even_blocks(n_rows, block), n_threads):
-                pass
+            fill_blocks(search, n_rows, block, n_threads)
 
     def _block_rows(self, n_rows: int) -> int:
         """Return how many of some rows are searched for at a time."""

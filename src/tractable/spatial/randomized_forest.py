@@ -1,11 +1,11 @@
 """Several random trees, whose leaves together hold the candidates."""
 
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tractable.arrays.limits import power_of_two
+from tractable.primitives.blocks import over_blocks
 from tractable.primitives.neighbors.hyperplane_trees import (
     HyperplaneTrees,
     NeighbourLists,
@@ -15,7 +15,7 @@ from tractable.primitives.neighbors.hyperplane_trees import (
     join_leaves,
     mend_lists,
 )
-from tractable.primitives.threads import default_threads, ordered_map
+from tractable.primitives.threads import default_threads
 from tractable.spatial.checks import as_count, as_seed, as_threads, as_whole
 from tractable.spatial.hyperplane_index import HyperplaneIndex
 from tractable.spatial.metrics import Metric
@@ -88,8 +88,11 @@ class RandomizedForest(HyperplaneIndex):
         local = self._arrange(first)
         # A tree has one group at its root, and little to do for a second thread: a thread a tree, or all
         # threads on each of fewer trees.
-        others, together = range(1, n_trees), n_trees > default_threads()
-        self._keep(first, *ordered_map(partial(self._tree, local), others, None if together else 1))
+        together = n_trees > default_threads()
+        others = over_blocks(
+            lambda part: self._tree(local, 1 + part.start), n_trees - 1, 1, None if together else 1
+        )
+        self._keep(first, *others)
 
     def _tree(self, rows: np.ndarray, number: int) -> HyperplaneTrees:
         rng = np.random.default_rng([self.random_state, number])

@@ -8,8 +8,9 @@ import numpy as np
 
 from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, namespace_of
+from tractable.primitives.blocks import fill_blocks, over_blocks
 from tractable.primitives.sparse_rows import StandardizedSparse
-from tractable.primitives.threads import even_blocks, ordered_map
+from tractable.primitives.threads import even_blocks
 from tractable.value import replace, value
 
 #: Entries that a thread multiplies at a time, and that change their memory order at a time, in its cache.
@@ -114,8 +115,7 @@ class ColumnProblem:
         def fill(part: slice) -> None:  # in two steps: NumPy changes the order of what it copies faster
             columns[part] = self.X[part] if self.centre is None else self.X[part] - self.centre
 
-        for _ in ordered_map(fill, even_blocks(len(columns), max(1, BLOCK // max(1, self.n_columns)))):
-            pass
+        fill_blocks(fill, len(columns), BLOCK // max(1, self.n_columns))
         return replace(self, X=columns, centre=None)
 
     def gather(self, some: np.ndarray | None, new: np.ndarray) -> np.ndarray:
@@ -157,11 +157,10 @@ class ColumnProblem:
         """Return Xᵀ vectors, (n,) or (n, m), a block of rows, or of columns, at a time on every core."""
         X, (n, p) = self.X, self.X.shape
         if X.flags.f_contiguous:
-            panels = even_blocks(p, max(1, PANEL // max(1, n)))
-            found = np.concatenate(list(ordered_map(lambda part: product(X[:, part].T, vectors), panels)))
+            panels = over_blocks(lambda part: product(X[:, part].T, vectors), p, PANEL // max(1, n))
+            found = np.concatenate(list(panels))
         else:
-            blocks = even_blocks(n, max(1, PANEL // max(1, p)))
-            found = sum(ordered_map(lambda part: product(vectors[part].T, X[part]), blocks)).T
+            found = sum(over_blocks(lambda part: product(vectors[part].T, X[part]), n, PANEL // max(1, p))).T
         return found if self.centre is None else found - np.multiply.outer(self.centre, vectors.sum(axis=0))
 
 

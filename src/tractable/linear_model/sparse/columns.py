@@ -18,8 +18,9 @@ from tractable.engines import fold
 from tractable.engines.sparse.problem import ColumnProblem, GramProblem, SparseColumnProblem
 from tractable.linear_model.rows import as_floats, check_factor
 from tractable.primitives import SILENT
+from tractable.primitives.blocks import over_blocks
 from tractable.primitives.sparse_rows import StandardizedSparse, sparse_moments
-from tractable.primitives.threads import even_blocks, ordered_map, single_threaded_blas
+from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace, value
 
@@ -225,8 +226,7 @@ def _near_the_origin(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np
         return np.vstack([np.einsum("ij,ij->j", x, x), product(with_ones[:, part], x)])
 
     n, p = columns.shape
-    blocks = even_blocks(n, max(1, SUMMED // max(1, p)))
-    found = sum(ordered_map(sums, blocks), np.zeros((2 + Y.shape[1], p)))
+    found = sum(over_blocks(sums, n, SUMMED // max(1, p)), np.zeros((2 + Y.shape[1], p)))
     squares, total, products = found[0], found[1], found[2:]
     mean = total / n
     rest = squares - total * mean

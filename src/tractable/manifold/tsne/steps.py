@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.data.progress import progress
-from tractable.primitives.threads import even_blocks, ordered_map
+from tractable.primitives.blocks import over_blocks
 from tractable.primitives.tsne import potential
 from tractable.value import value
 
@@ -104,7 +104,7 @@ class JointProbabilities:
             return float(np.sum(np.where(some, p * np.log(ratio), 0.0)))
 
         a_row = max(1, len(self.values) // max(1, len(y)))
-        total = sum(ordered_map(part, even_blocks(len(y), max(1, BLOCK_PAIRS // a_row))))
+        total = sum(over_blocks(part, len(y), BLOCK_PAIRS // a_row))
         copies = (self.own > 0.0) & (self.weights > 1.0)
         several = self.weights[copies] * (self.weights[copies] - 1.0)
         return float(total + np.sum(self.own[copies] * np.log(self.own[copies] * z / several)))
