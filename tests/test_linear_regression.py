@@ -277,10 +277,9 @@ def test_wide_tables_keep_the_digits_of_an_orthogonal_decomposition(rng, conditi
     np.testing.assert_allclose(model.coef_ / size, plain.coef_ / size, atol=1e-14 * condition, rtol=0)
     rows = np.vstack([X[:3], rng.standard_normal((1, 40))])
     np.testing.assert_allclose(model.leverage(rows), [1.0, 1.0, 1.0, np.inf], rtol=1e-13 * condition)
+    roots = [each._solution_.slopes_root for each in (model, plain)]
     np.testing.assert_allclose(
-        model._solution_.root @ model._solution_.root.T,
-        plain._solution_.root @ plain._solution_.root.T,
-        atol=1e-13 * condition * np.sum(plain._solution_.root**2),
+        roots[0] @ roots[0].T, roots[1] @ roots[1].T, atol=1e-13 * condition * np.sum(roots[1] ** 2)
     )
 
 

@@ -28,10 +28,10 @@ def test_rows_that_are_referred_to_give_what_copies_give(table, rng, monkeypatch
     X, y = table
     y = y if n_targets == 1 else np.stack([y, rng.standard_normal(70)], axis=1)
     found = tractable.RidgeCV(ALPHAS, method=method).fit(X, y)
-    assert found._solution_.inverse.rows.x is X
+    assert found._solution_.root.rows.x is X
     monkeypatch.setattr(long_rows, "HELD_ENTRIES", X.size)
     copied = tractable.RidgeCV(ALPHAS, method=method).fit(X, y)
-    assert isinstance(copied._solution_.inverse.rows, np.ndarray)
+    assert isinstance(copied._solution_.root.rows, np.ndarray)
     assert found.alpha_ == copied.alpha_
     np.testing.assert_allclose(found.cv_curve_.scores, copied.cv_curve_.scores, rtol=1e-11)
     np.testing.assert_allclose(found.coef_, copied.coef_, atol=1e-12 * np.abs(copied.coef_).max())

@@ -7,14 +7,8 @@ from tractable.engines.evidence import EvidenceDecomposition, decompose_evidence
 from tractable.engines.fold import fold
 from tractable.engines.glm import LikelihoodExpansion, SoftmaxRegression, softmax_regression
 from tractable.engines.kmeans import Clusters
-from tractable.engines.least_squares import (
-    ColumnInverse,
-    LeastSquares,
-    PointSolution,
-    RowInverse,
-    RowSpan,
-    least_squares,
-)
+from tractable.engines.least_squares import DeferredRoot, LeastSquares, PointSolution, least_squares
+from tractable.engines.linear_estimate import CovarianceRoot, LinearEstimate, RootOfRows, RowSpan
 from tractable.engines.long_rows import ReferredRows
 from tractable.engines.newton import NewtonResult, newton
 from tractable.engines.nonnegative import nonnegative_least_squares
@@ -25,18 +19,20 @@ from tractable.engines.roots import increasing_root
 
 __all__ = [
     "Clusters",
-    "ColumnInverse",
+    "CovarianceRoot",
+    "DeferredRoot",
     "EMResult",
     "EvidenceDecomposition",
     "Integral",
     "LeastSquares",
     "LikelihoodExpansion",
+    "LinearEstimate",
     "NewtonResult",
     "PointSolution",
     "PrincipalComponents",
     "ReferredRows",
     "RobbinsMonroResult",
-    "RowInverse",
+    "RootOfRows",
     "RowSpan",
     "SoftmaxRegression",
     "StepSize",

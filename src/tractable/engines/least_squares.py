@@ -1,8 +1,9 @@
 """Least squares from the triangular factor of the rows: coefficients, rank, standard errors, refinement."""
 
 from collections.abc import Callable
+from dataclasses import field
 from functools import cached_property
-from math import log, pi, prod
+from math import log, pi
 from typing import Any
 
 import numpy as np
@@ -12,86 +13,23 @@ from tractable.arrays.limits import check_coefficients
 from tractable.arrays.linalg import SMALLEST_SQUARE, column_lengths, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, device, is_numpy_array, namespace_of
 from tractable.engines.fold import fold
+from tractable.engines.linear_estimate import (
+    OUTSIDE,
+    CovarianceRoot,
+    LinearEstimate,
+    NotComputedError,
+    RowSpan,
+    with_offset,
+)
 from tractable.engines.long_rows import row_products
 from tractable.primitives.linear import residual_sums, triangle
-from tractable.primitives.threads import blas_for_columns, blas_for_products
+from tractable.primitives.threads import blas_for_columns
 from tractable.statistics import LinearFactor
 from tractable.statistics.rows import as_weights, counts
-from tractable.value import replace, value
+from tractable.value import parameters, replace, set_fields, value
 
 #: Passes after which a refinement that still changes the coefficients is given up.
 MAX_REFINEMENTS = 10
-
-
-#: Rows this far outside of the span of the rows of a fit, relative to their size, are not rounding.
-OUTSIDE = 1e-8
-
-
-@value
-class RowSpan:
-    """The span of the rows of a fit, where it is not the whole space: what they determine."""
-
-    scale: Array  # (d,), lengths of the columns about the origin
-    directions: Array  # (d, rank), an orthonormal basis of the span of the rows divided by these lengths
-    tol: float = OUTSIDE
-
-    def contains(self, z: Array, size: Array) -> Array:
-        """Return which rows z lie in the span, up to rounding of numbers of these sizes."""
-        xp = namespace_of(z)
-        unit = z / self.scale
-        outside = unit - (unit @ self.directions) @ self.directions.T
-        return column_lengths(outside.T) <= self.tol * column_lengths((xp.abs(size) / self.scale).T)
-
-    def determined(self) -> Array:
-        """Return which coefficients all solutions share, (d,)."""
-        return namespace_of(self.directions).sum(self.directions**2, axis=1) >= 1.0 - self.tol
-
-
-@value
-class ColumnInverse:
-    """(XᵀX)⁻¹ = G Gᵀ, in the directions in which the rows vary."""
-
-    root: Array  # (d, rank), G
-    span: RowSpan | None = None  # of the rows; None where they determine all coefficients
-
-    @property
-    def rank(self) -> int:
-        """Rank of the columns."""
-        return int(self.root.shape[1])
-
-
-@value
-class RowInverse:
-    """The same of rows X that are fewer than their columns, which are decomposed when it is asked for."""
-
-    rows: Array  # (m, d), X
-    scale: Array  # (d,), lengths of the columns about the origin
-    tol: float  # directions in which the columns vary less than this, relative to these, are rounding
-    rank: int
-
-    @cached_property
-    def _inverse(self) -> ColumnInverse:
-        targets = np.zeros_like(self.rows[:, :0])
-        found = _by_qr_of_rows(self.rows, targets, self.scale, self.tol)
-        if found is None:
-            return _in_units(_by_svd(self.rows / self.scale, targets, self.tol), self.scale, self.tol)[1]
-        return ColumnInverse(
-            root=found.root, span=RowSpan(scale=np.ones_like(self.scale), directions=found.directions)
-        )
-
-    @property
-    def root(self) -> Array:
-        """G, (d, rank)."""
-        return self._inverse.root
-
-    @property
-    def span(self) -> RowSpan | None:
-        """The span of the rows; None where they determine all coefficients."""
-        return self._inverse.span
-
-
-class NotComputedError(ValueError, AttributeError):
-    """What is asked of a fit that did not compute it."""
 
 
 @value
@@ -127,43 +65,47 @@ class PointSolution:
 
 
 @value
-class LeastSquares:
-    """The coefficients of least squares for t targets, ŷ = offset + (x - centre)ᵀ coef, and their errors.
+class LeastSquares(LinearEstimate):
+    """The coefficients of (penalised) least squares with their errors: a `LinearEstimate` of Gaussian noise.
+
+    Its scale is the noise variance rss / residual_dof, NaN without degrees of freedom.
 
     Parameters
     ----------
-    coef : array (t, d)
-        Coefficients of each target.
-    intercept : array (t,)
-        The prediction at x = 0.
-    centre : array (d,)
-        Mean of the rows; zeros without an intercept.
-    offset : array (t,)
-        The prediction at the centre.
-    inverse : ColumnInverse or RowInverse
-        (XᵀX)⁻¹, X centred where there is an intercept: the covariance of the coefficients is σ² times it.
+    coef, centre, offset, root, has_intercept, intercept
+        As of a `LinearEstimate`: the root is that of (XᵀX + αI)⁻¹, X centred where there is an intercept.
     rss : array (t,)
         Residual sums of squares.
     weight : float
         Total weight of the rows, n; of their precisions, where their noise variances are unlike.
-    has_intercept : bool
-        Whether the linear predictor has an intercept.
+    n_parameters : float
+        Number of parameters that the rows determine, the intercept included; with a penalty the trace of the
+        hat matrix.
+    target_squares : array (t,), optional
+        Squares of the targets, about their means where there is an intercept.
+    alpha : float
+        The penalty.
     count : float, optional
         Number of rows, where it is not their weight.
     log_noise : float
         Sum over the rows of the log of their noise variances, relative to σ².
     """
 
-    coef: Array
-    intercept: Array
-    centre: Array
-    offset: Array
-    inverse: ColumnInverse | RowInverse
     rss: Array
     weight: Any
-    has_intercept: bool = True
+    n_parameters: float
+    target_squares: Any = None
+    alpha: float = 0.0
     count: Any = None
     log_noise: float = 0.0
+    scale: Any = field(init=False)
+    dof: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        dof = self.n_rows - self.n_parameters
+        some = dof > 1e-9 * self.n_rows
+        set_fields(self, dof=dof, scale=self.rss / (dof if some else float("nan")))
 
     @property
     def n_rows(self) -> float:
@@ -171,24 +113,24 @@ class LeastSquares:
         return float(self.weight if self.count is None else self.count)
 
     @property
-    def root(self) -> Array:
-        """G with (XᵀX)⁻¹ = G Gᵀ, (d, rank)."""
-        return self.inverse.root
-
-    @property
-    def span(self) -> RowSpan | None:
-        """The span of the rows; None where they determine all coefficients."""
-        return self.inverse.span
-
-    @property
     def rank(self) -> int:
         """Rank of the columns, centred where there is an intercept."""
-        return self.inverse.rank
+        return round(self.n_parameters - self.has_intercept)
+
+    @property
+    def effective_dof(self) -> float:
+        """The (effective) number of parameters, the trace of the hat matrix."""
+        return float(self.n_parameters)
 
     @property
     def residual_dof(self) -> float:
-        """Degrees of freedom of the residuals, n - rank - 1 (n - rank without an intercept)."""
-        return self.n_rows - self.rank - self.has_intercept
+        """Degrees of freedom of the residuals, n less the (effective) number of parameters."""
+        return float(self.dof)
+
+    @property
+    def noise_variance(self) -> Array:
+        """Estimate of the noise variance, rss / residual_dof, (t,); NaN without degrees of freedom."""
+        return self.scale
 
     @property
     def noise_variance_ml(self) -> Array:
@@ -196,73 +138,48 @@ class LeastSquares:
         return self.rss / self.n_rows
 
     @property
-    def noise_variance(self) -> Array:
-        """Unbiased estimate of the noise variance, rss / residual_dof, (t,); NaN without such."""
-        return self.rss / (self.residual_dof if self.residual_dof > 0 else float("nan"))
-
-    @property
     def log_likelihood(self) -> float:
         """Greatest log-likelihood, Σ_t -n/2 (log 2πσ² + 1) - ½ Σ log v; infinite for an exact fit."""
-        xp = namespace_of(self.rss)
-        if bool(xp.any(self.rss == 0)):
+        return self.log_likelihood_at(self.rss)
+
+    def log_likelihood_at(self, rss: Array) -> float:
+        """Return the greatest log-likelihood of targets with these residual sums of squares."""
+        xp = namespace_of(rss)
+        if bool(xp.any(rss == 0)):
             return float("inf")
-        level = self.n_rows * (xp.log(self.noise_variance_ml) + log(2.0 * pi) + 1.0) + self.log_noise
+        level = self.n_rows * (xp.log(rss / self.n_rows) + log(2.0 * pi) + 1.0) + self.log_noise
         return float(-0.5 * xp.sum(level))
 
-    @property
-    def coef_covariance(self) -> Array:
-        """Covariance of the coefficients of each target, (t, d, d); infinite where nothing determines them.
 
-        The covariances of such a coefficient with others are NaN.
-        """
-        xp = namespace_of(self.root)
-        found = self.noise_variance[:, None, None] * (self.root @ self.root.T)[None, ...]
-        if self.span is None:
-            return found
-        known = self.span.determined()
-        both = known[:, None] & known[None, :]
-        none = xp.full_like(found, float("nan"))
-        diagonal = xp.eye(found.shape[-1], dtype=xp.bool, device=device(found))
-        return xp.where(both, found, xp.where(diagonal, xp.full_like(found, float("inf")), none))
+@value
+class DeferredRoot:
+    """The root of (XᵀX)⁻¹ of rows X fewer than their columns, which are decomposed when it is asked for."""
 
-    @property
-    def coef_std_errors(self) -> Array:
-        """Standard error of every coefficient, (t, d); infinite where the rows do not determine it."""
-        xp = namespace_of(self.root)
-        found = xp.sqrt(self.noise_variance[:, None] * xp.sum(self.root**2, axis=1)[None, :])
-        if self.span is None:
-            return found
-        return xp.where(self.span.determined(), found, xp.full_like(found, float("inf")))
+    rows: Array  # (m, d), X
+    lengths: Array  # (d,), of the columns about the origin
+    tol: float  # directions in which the columns vary less than this, relative to these, are rounding
+    offset_variance: float
 
-    @property
-    def intercept_std_errors(self) -> Array:
-        """Standard error of the intercepts, (t,)."""
-        xp = namespace_of(self.root)
-        return xp.sqrt(self.noise_variance * self.leverage(xp.zeros_like(self.centre)[None, :]))
+    @cached_property
+    def known(self) -> CovarianceRoot:
+        """The root."""
+        targets = np.zeros_like(self.rows[:, :0])
+        found = _by_qr_of_rows(self.rows, targets, self.lengths, self.tol)
+        if found is None:
+            root = _in_units(_by_svd(self.rows / self.lengths, targets, self.tol), self.lengths, self.tol)[1]
+        else:
+            root = _root_of(found, np.ones_like(self.lengths))
+        return replace(root, factor=with_offset(root.factor, self.offset_variance))
 
-    def predict(self, x: Array) -> Array:
-        """Return the predictions at the rows of x, (n, t)."""
-        return self.offset + (x - self.centre) @ self.coef.T
+    def __getstate__(self) -> dict[str, Any]:
+        return parameters(self)
 
-    def leverage(self, x: Array) -> Array:
-        """Return 1/n + |Gᵀ (x - centre)|² for each row: the variance of the prediction there, over σ².
 
-        It is infinite outside of the span of the rows of the fit, where solutions differ.
-        """
-        xp = namespace_of(self.root)
-        z = x - self.centre
-        with blas_for_products(prod(z.shape) * self.root.shape[0]):
-            white = z @ self.root
-        found = float(self.has_intercept) / self.weight + xp.sum(white**2, axis=1)
-        if self.span is None:
-            return found
-        inside = self.span.contains(z, xp.abs(x) + xp.abs(self.centre))
-        return xp.where(inside, found, xp.full_like(found, float("inf")))
-
-    def hat(self, x: Array) -> Array:
-        """Return the matrix whose diagonal is the leverage, (n, n)."""
-        z = (x - self.centre) @ self.root
-        return self.has_intercept / self.weight + z @ z.T
+def _root_of(found: "_Solved", scale: Array, tol: float = OUTSIDE) -> CovarianceRoot:
+    """Return a root, with the span of the rows where they do not determine all coefficients."""
+    d, rank = found.root.shape
+    span = None if rank == d else RowSpan(scale=scale, directions=found.directions, tol=tol)
+    return CovarianceRoot(factor=found.root, span=span)
 
 
 def least_squares(
@@ -303,23 +220,29 @@ def least_squares(
             varies = varies & (column_lengths(statistic.factor[:, :d]) > tol * scale)
             statistic = statistic.without(~varies)
         scale = xp.where(varies, scale, xp.ones_like(scale))
+        weight = float(statistic.weight)
         found = _by_rows(statistic, scale, tol) if solver == "qr" and fit_intercept else None
         if found is None:
             r, z, rest = reduced_rows(statistic, fit_intercept=fit_intercept)
             solved = _of_varying(SOLVERS[solver], r / scale, z, tol)
-            found = *_in_units(solved, scale, tol), solved.rss + rest
-        coef, inverse, rss = found
+            coef, root = _in_units(solved, scale, tol)
+            found = coef, root, solved.root.shape[1], solved.rss + rest
+        coef, root, rank, rss = found
+        if fit_intercept and isinstance(root, CovarianceRoot):
+            root = replace(root, factor=with_offset(root.factor, 1.0 / weight if weight else np.inf))
         # Exactly zero, as a constant column may have a mean that makes an intercept of rounding.
         coef = check_coefficients(xp.where(varies[:, None], coef, xp.zeros_like(coef)))
     mean = statistic.mean if fit_intercept else xp.zeros_like(statistic.mean)
     centre, offset = mean[:d], mean[d:]
     return LeastSquares(
         coef=coef.T,
-        intercept=offset - centre @ coef,
         centre=centre,
         offset=offset,
-        inverse=inverse,
+        root=root,
         rss=rss,
+        target_squares=column_lengths(statistic.factor[:, d:]) ** 2
+        + (0.0 if fit_intercept else weight * statistic.mean[d:] ** 2),
+        n_parameters=rank + bool(fit_intercept),
         weight=statistic.weight,
         has_intercept=bool(fit_intercept),
         count=statistic.count,
@@ -352,20 +275,19 @@ class _Solved:
     rss: Array  # (t,), of z
 
 
-def _in_units(found: _Solved, scale: Array, tol: float) -> tuple[Array, ColumnInverse]:
-    """Return coefficients (d, t) and (XᵀX)⁻¹ in the units of the data, whose columns have these lengths."""
+def _in_units(found: _Solved, scale: Array, tol: float) -> tuple[Array, CovarianceRoot]:
+    """Return coefficients (d, t) and the root in the units of the data, whose columns have these lengths."""
     xp = namespace_of(scale)
     with np.errstate(over="ignore"):
-        root, coef = found.root / scale[:, None], found.coef / scale[:, None]
-    if root.shape[1] == root.shape[0]:
-        return coef, ColumnInverse(root=root)
-    span = RowSpan(scale=scale, directions=found.directions, tol=max(OUTSIDE, 10.0 * tol))
+        found = replace(found, root=found.root / scale[:, None], coef=found.coef / scale[:, None])
+    root = _root_of(found, scale, max(OUTSIDE, 10.0 * tol))
     varies = xp.any(found.directions != 0, axis=1)
-    if root.shape[1] == int(xp.sum(xp.astype(varies, xp.int64))):  # the columns that vary are independent
-        return coef, ColumnInverse(root=root, span=span)
+    # Where the columns that vary are independent
+    if root.span is None or found.root.shape[1] == int(xp.sum(xp.astype(varies, xp.int64))):
+        return found.coef, root
     # The shortest coefficients, in the units of the data, lie in the span of the rows.
     basis = xp.linalg.qr(found.directions * scale[:, None] / xp.max(scale))[0]
-    return basis @ (basis.T @ coef), ColumnInverse(root=basis @ (basis.T @ root), span=span)
+    return basis @ (basis.T @ found.coef), replace(root, factor=basis @ (basis.T @ found.root))
 
 
 #: Up to this ratio of the lengths of columns, their units do not matter to the rank of rows.
@@ -374,8 +296,8 @@ LIKE_UNITS = 1e3
 INDEPENDENT_ROWS, INDEPENDENT_PRODUCTS = 1e-9, 1e-7
 
 
-def _by_rows(statistic: LinearFactor, scale: Array, tol: float) -> tuple[Array, Any, Array] | None:
-    """Return the shortest w of no more rows A than columns, (XᵀX)⁻¹, and residual sums of squares.
+def _by_rows(statistic: LinearFactor, scale: Array, tol: float) -> tuple[Array, Any, int, Array] | None:
+    """Return the shortest w of no more rows A than columns, the root, the rank, and residual sums of squares.
 
     By the products of the rows, or by their QR where these are nearly dependent; None where rows are, or the
     units of columns are unlike.
@@ -387,18 +309,12 @@ def _by_rows(statistic: LinearFactor, scale: Array, tol: float) -> tuple[Array, 
     found = _by_products_of_rows(rows, z, scale, tol)
     if found is not None:
         coef, rank = found
-        inverse: Any = RowInverse(rows=rows, scale=scale, tol=tol, rank=rank)
-        inverse = inverse if rank < d else ColumnInverse(root=inverse.root)
-        return coef, inverse, np.zeros(z.shape[1])  # rows that are independent are met exactly
+        root = DeferredRoot(rows=rows, lengths=scale, tol=tol, offset_variance=1.0 / float(statistic.weight))
+        return coef, root, rank, np.zeros(z.shape[1])  # rows that are independent are met exactly
     solved = _by_qr_of_rows(rows, z, scale, tol)
     if solved is None:
         return None
-    span = (
-        None
-        if solved.root.shape[1] == d
-        else RowSpan(scale=np.ones_like(scale), directions=solved.directions)
-    )
-    return solved.coef, ColumnInverse(root=solved.root, span=span), solved.rss
+    return solved.coef, _root_of(solved, np.ones_like(scale)), solved.root.shape[1], solved.rss
 
 
 def _by_products_of_rows(
@@ -579,13 +495,14 @@ def refine(fit: LeastSquares, data: Any, y: Any = None, *, weights: Any = None) 
     xp = namespace_of(fit.coef)
     coef, offset = (fit.coef, xp.zeros_like(fit.coef)), (fit.offset, xp.zeros_like(fit.offset))
     rss, before = fit.rss, float("inf")
+    slopes = fit.slopes_root
     passes = 0
     while passes < MAX_REFINEMENTS:
         passes += 1
         of = _ResidualSums(centre=fit.centre, coef=coef, offset=offset)
         high, low = fold(of, data, y, weights=weights, label="refining").pair
         gradient = high + low
-        coef_step = (gradient[:, 1:-1] @ fit.root) @ fit.root.T
+        coef_step = (gradient[:, 1:-1] @ slopes) @ slopes.T
         offset_step = gradient[:, 0] / fit.weight if fit.has_intercept else xp.zeros_like(fit.offset)
         change = _relative_change(fit, coef_step, offset_step, coef[0], offset[0])
         if not change < 0.5 * before:
@@ -636,7 +553,9 @@ def _coupled_step(fit: LeastSquares, offset_step: Array) -> Array:
     """
     xp = namespace_of(offset_step)
     off = 4.0 * float(xp.finfo(offset_step.dtype).eps) * fit.weight * xp.abs(fit.centre)
-    return xp.abs(offset_step)[:, None] * (xp.abs(fit.root) @ (xp.abs(fit.root).T @ off))[None, :]
+    return (
+        xp.abs(offset_step)[:, None] * (xp.abs(fit.slopes_root) @ (xp.abs(fit.slopes_root).T @ off))[None, :]
+    )
 
 
 def _relative_change(

@@ -2,34 +2,29 @@
 
 import copy
 import warnings
-from typing import Any, ClassVar, Self
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from tractable.arrays import Array, namespace_of
 from tractable.arrays.linalg import column_lengths
-from tractable.arrays.namespace import is_sparse, to_numpy
-from tractable.arrays.weights import check_weights
+from tractable.arrays.namespace import to_numpy
 from tractable.base import (
     ModelTags,
     RegressorMixin,
     all_or_nothing,
-    check_columns,
     check_fitted,
     check_rows,
     refuse_foreign,
 )
-from tractable.base.by_blocks import by_blocks, of_held_rows
+from tractable.base.linear_inference import LinearInference
 from tractable.base.one_pass import check_weight
 from tractable.base.options import SklearnOptions
 from tractable.base.parameters import check_choice, check_number
-from tractable.base.regressor import check_levels, spread
-from tractable.base.scores import held_with_weights
 from tractable.base.validation import check_row_noise
-from tractable.data.frames import split_frame
-from tractable.distributions import StudentT
-from tractable.engines import LeastSquares, fold, least_squares
+from tractable.data import ArraySource, Source
+from tractable.engines import LeastSquares, least_squares
 from tractable.engines.least_squares import SOLVERS, reduced_rows, refine
 from tractable.engines.nonnegative import nonnegative_least_squares
 from tractable.linear_model.noise_floor import without_rounding
@@ -41,233 +36,31 @@ from tractable.linear_model.rows import (
     refuse_positive,
 )
 from tractable.linear_model.sparse_rows import solve_sparse
-from tractable.regression_tables import (
-    ROBUST,
-    Influence,
-    RegressionSummary,
-    check_covariance_type,
-    clustered_products,
-    coefficient_names,
-    of_columns,
-    sandwich,
-    score_products,
-    squared_factor,
-    wald_interval,
-)
-from tractable.value import replace, value
+from tractable.regression_tables import Influence, RegressionSummary, RowScores, of_columns
+from tractable.value import replace
 
 
-class LinearPredictions(RegressorMixin):
-    """`predict`, `predict_dist`, `leverage` and `hat_matrix` of a solved linear model.
+def set_solution(model: Any, fit: Any, *, flat: bool) -> None:
+    """Set the solution of a linear model, a `LeastSquares` or a `PointSolution`, and its coefficients."""
+    model._solution_ = fit
+    model.coef_ = fit.coef[0, :] if flat else fit.coef
+    model.intercept_ = fit.intercept[0] if flat else fit.intercept
 
-    A model supplies `coef_` and `_solution_`: a `LeastSquares` or a `RidgeSolution`.
+
+def warn_of_light_weights(fit: LeastSquares) -> None:
+    """Warn that weights are frequencies where they count fewer rows than there are parameters.
+
+    Residuals tell them from too few rows, which leave none.
     """
-
-    _several_targets: ClassVar[bool] = True
-    _sparse_methods: ClassVar[tuple[str, ...]] = ("predict",)
-    _solution_: Any
-    coef_: Array
-
-    @by_blocks
-    def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
-        """Return intercept + xᵀ coef for each row, and on request the predictive standard deviation.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-            Rows.
-        return_std : bool
-            Whether to return the standard deviation as well.
-        include_noise : bool
-            Whether that is the deviation of a new target (default) or of the linear predictor.
-        """
-        check_fitted(self)
-        if is_sparse(X):
-            found = self._flat(np.asarray(X @ self._solution_.coef.T) + self._solution_.intercept)
-        else:
-            found = self._flat(self._solution_.predict(as_floats(check_columns(self, X))))
-        if not return_std:
-            return found
-        return found, namespace_of(found).sqrt(self.predict_var(X, include_noise=include_noise))
-
-    @available_if(lambda self: not getattr(self, "positive", False))
-    @of_held_rows
-    def predict_dist(self, X: Any, *, include_noise: bool = True) -> StudentT:
-        """Return the predictive distribution of each row's target: Student's t about the linear predictor.
-
-        Its scale is σ √(1 + h) with the leverage h of the row, or σ √h for the linear predictor alone, and it
-        has `residual_dof_` degrees of freedom. Without a penalty its intervals cover new targets with the
-        stated probability, exactly so under Gaussian noise; where linearly dependent columns leave the linear
-        predictor of a row undetermined, its scale is infinite. A penalty α is read as the prior
-        coef ~ N(0, σ²/α), with `noise_variance_` for σ²; that α was chosen from the data is not accounted
-        for.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-            Rows.
-        include_noise : bool
-            Whether it is the distribution of a new target (default) or of the linear predictor.
-        """
-        dist, undetermined = self._predictive(X, include_noise=include_noise)
-        xp = namespace_of(undetermined)
-        if bool(xp.any(undetermined)):
-            first = int(xp.argmax(xp.astype(undetermined, xp.int64)))
-            raise ValueError(
-                f"X has rows, the first is row {first}, outside of the span of the rows of the fit, whose "
-                "columns are linearly dependent: their linear predictor is not determined, and its "
-                "distribution has no finite scale. predict_interval and predict_var are infinite there"
-            )
-        return dist
-
-    @by_blocks
-    def predict_var(self, X: Any, *, include_noise: bool = True) -> Array:
-        dist, undetermined = self._predictive(X, include_noise=include_noise)
-        return _infinite(spread(dist.variance), undetermined)
-
-    @by_blocks
-    def predict_quantiles(
-        self, X: Any, alpha: Any = (0.05, 0.95), *, include_noise: bool = True
-    ) -> np.ndarray:
-        levels = check_levels(alpha)
-        dist, undetermined = self._predictive(X, include_noise=include_noise)
-        found = [_infinite(dist.icdf(q), undetermined, (q > 0.5) - float(q < 0.5)) for q in levels]
-        return namespace_of(*found).stack(found, axis=-1)
-
-    def _predictive(self, X: Any, *, include_noise: bool) -> tuple[StudentT, Array]:
-        """Return the predictive distribution, and of which rows its scale should be infinite, not one."""
-        check_fitted(self)
-        rows = as_floats(check_columns(self, X))
-        xp = namespace_of(rows)
-        fit = self._solution_with_noise()
-        factor = fit.leverage(rows) + float(include_noise)
-        undetermined = xp.isinf(factor)
-        factor = xp.where(undetermined, xp.ones_like(factor), factor)
-        dist = StudentT(
-            dof=fit.residual_dof,
-            location=self._flat(fit.predict(rows)),
-            scale=self._flat(xp.sqrt(factor[:, None] * fit.noise_variance)),
+    if fit.residual_dof <= -1e-9 * fit.n_rows and bool(namespace_of(fit.rss).any(fit.rss > 0)):
+        warnings.warn(
+            f"sample_weight sums to {fit.n_rows:g}, fewer rows than there are parameters, "
+            f"{fit.n_parameters:g}: noise_variance_ and standard errors are NaN. "
+            "Weights are frequencies; scale them so that their sum is the number of rows, or give "
+            "fit(..., noise_variance=1/weight) where they are precisions",
+            UserWarning,
+            stacklevel=5,
         )
-        return dist, undetermined
-
-    @by_blocks
-    def leverage(self, X: Any) -> Array:
-        """Return the leverage of each row, ∂ŷ/∂y: the diagonal of the hat matrix, without the matrix.
-
-        Over the rows of the fit it sums to the (effective) number of parameters; a row of weight w counts w
-        times, and this is the leverage of one of its copies.
-        """
-        check_fitted(self)
-        return self._solution_.leverage(as_floats(check_columns(self, X)))
-
-    def hat_matrix(self, X: Any, sample_weight: Any = None) -> Array:
-        """Return the hat (smoothing) matrix H = X (XᵀWX + αI)⁻¹ XᵀW, plus 1/n where the intercept is free.
-
-        X is centred where the intercept is free, and α is 0 without a penalty. W has the weights of the rows
-        on its diagonal, one by default. For the rows and the weights of the fit, H y are the fitted values,
-        and the trace is the (effective) number of parameters.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-            Rows; those of a source are read into memory, with its weights.
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-        """
-        check_fitted(self)
-        X, sample_weight = held_with_weights(self, X, sample_weight)
-        rows = as_floats(check_columns(self, X))
-        hat = self._solution_.hat(rows)
-        if sample_weight is None:
-            return hat
-        return hat * check_weights(sample_weight, rows.shape[0], like=rows)[None, :]
-
-    def coef_interval(self, coverage: float = 0.95) -> Array:
-        """Return an interval of each coefficient, by Student's t, of shape (*coef_.shape, 2).
-
-        A confidence interval without a penalty; with one, that of the posterior under coef ~ N(0, σ²/α).
-        """
-        check_fitted(self)
-        return self._interval(self.coef_, self.coef_std_errors_, coverage)
-
-    def intercept_interval(self, coverage: float = 0.95) -> Array:
-        """Return a confidence interval of the intercept, by Student's t, (2,) or (n_targets, 2)."""
-        check_fitted(self)
-        return self._interval(self.intercept_, self.intercept_std_error_, coverage)
-
-    @property
-    def coef_std_errors_(self) -> Array:
-        """Standard errors of the coefficients."""
-        check_fitted(self)
-        return self._flat(self._solution_.coef_std_errors, axis=0)
-
-    @property
-    def intercept_std_error_(self) -> Array:
-        """Standard error of the intercept."""
-        check_fitted(self)
-        return self._flat(self._solution_.intercept_std_errors)
-
-    @property
-    def noise_variance_(self) -> Array:
-        """Estimate of the noise variance."""
-        check_fitted(self)
-        return self._flat(self._solution_.noise_variance)
-
-    @property
-    def residual_dof_(self) -> Any:
-        """Degrees of freedom of the residuals."""
-        check_fitted(self)
-        return self._solution_.residual_dof
-
-    def _set_solution(self, fit: Any, *, flat: bool) -> None:
-        self._solution_ = fit
-        self.coef_ = fit.coef[0, :] if flat else fit.coef
-        self.intercept_ = self._flat(fit.intercept)
-
-    def _warn_of_light_weights(self) -> None:
-        """Warn that weights are frequencies where they count fewer rows than there are parameters.
-
-        Residuals tell them from too few rows, which leave none.
-        """
-        fit, xp = self._solution_, namespace_of(self._solution_.rss)
-        most = min(self.n_features_in_ + 1, self.statistic_.factor.shape[0])
-        if fit.n_rows >= most:  # degrees of freedom may take a while to compute
-            return
-        if fit.residual_dof <= -1e-9 * fit.n_rows and bool(xp.any(fit.rss > 0)):
-            warnings.warn(
-                f"sample_weight sums to {fit.n_rows:g}, fewer rows than there are parameters, "
-                f"{fit.n_rows - fit.residual_dof:g}: noise_variance_ and standard errors are NaN. "
-                "Weights are frequencies; scale them so that their sum is the number of rows, or give "
-                "fit(..., noise_variance=1/weight) where they are precisions",
-                UserWarning,
-                stacklevel=5,
-            )
-
-    def _flat(self, x: Array, *, axis: int = -1) -> Array:
-        """Drop the axis of the targets where there is one target, given as a vector."""
-        if self.coef_.ndim > 1:
-            return x
-        if x.ndim == 1:
-            return x[0]
-        return x[0, ...] if axis == 0 else x[..., 0]
-
-    def _interval(self, estimate: Array, error: Array, coverage: float) -> Array:
-        return wald_interval(estimate, error, coverage, self._solution_with_noise().residual_dof)
-
-    def _solution_with_noise(self) -> Any:
-        """Return the solution if it has an estimate of the noise variance."""
-        fit, xp = self._solution_, namespace_of(self._solution_.rss)
-        if bool(xp.any(xp.isnan(fit.noise_variance))):
-            raise ValueError(
-                f"X has too few rows to estimate the noise: a weight of {fit.n_rows:g} for "
-                f"{fit.n_rows - fit.residual_dof:g} parameters; more rows, a larger penalty or "
-                "a model with a prior are needed"
-            )
-        if not bool(xp.all(fit.rss > 0)):
-            raise ValueError(
-                "y is fitted without error, so there is no noise to predict: noise_variance_ is 0"
-            )
-        return fit
 
 
 def check_target(target: int | None, n_targets: int) -> int:
@@ -278,16 +71,7 @@ def check_target(target: int | None, n_targets: int) -> int:
     return int(target or 0)
 
 
-def _infinite(x: Array, undetermined: Array, sign: float = 1.0) -> Array:
-    """Return x, infinite for the rows whose linear predictor is not determined; medians stay."""
-    xp = namespace_of(x)
-    if sign == 0.0:
-        return x
-    undetermined = undetermined if x.ndim == 1 else undetermined[:, None]
-    return xp.where(undetermined, xp.full_like(x, sign * xp.inf), x)
-
-
-class LinearRegression(LinearPredictions, LinearFit):
+class LinearRegression(LinearInference, RegressorMixin, LinearFit):
     """Linear regression by least squares: y = intercept + xᵀ coef + noise, Σ (y - ŷ)² minimal.
 
     Maximum likelihood under Gaussian noise. Exact in one pass, with the digits of a QR of all rows: the rows
@@ -381,8 +165,10 @@ class LinearRegression(LinearPredictions, LinearFit):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
-    _takes_sparse = True
-    _solution_: Any  # LeastSquares, or PointSolution
+    _takes_sparse = _gaussian = _several_targets = True
+    _sparse_methods = ("predict",)
+    _default_covariance = "HC3"
+    _of_fit = ("noise_variance", "target")
     intercept_: Array
 
     _sklearn_options = SklearnOptions(ignored=("tol",))
@@ -425,104 +211,6 @@ class LinearRegression(LinearPredictions, LinearFit):
         self._report()
         return self
 
-    def summary(
-        self,
-        X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        covariance: str | None = None,
-        clusters: Any = None,
-        noise_variance: Any = None,
-        coverage: float = 0.95,
-        target: int | None = None,
-    ) -> RegressionSummary:
-        """Return the regression table: t and F tests, R², AIC, BIC, variance inflation, notes.
-
-        It follows from the statistic of the fit, whether that was of rows in memory, of a file or of a
-        stream. Robust covariances need the rows again, in one more pass. A `CollinearityWarning` says where
-        columns are so nearly dependent that standard errors are more than ten times as large.
-
-        Parameters
-        ----------
-        X, y, sample_weight, covariance, clusters, noise_variance
-            As in `robust_covariance`, for a covariance that is not "nonrobust"; t tests keep `residual_dof_`
-            degrees of freedom, those of clusters have one fewer than there are clusters.
-        coverage : float
-            Of the intervals.
-        target : int, optional
-            Which target, where there are several.
-        """
-        check_fitted(self)
-        t, fit, kind = self._target(target), self._solution_, check_covariance_type(covariance, clusters)
-        found, t_dof = self._parameter_covariance(float(fit.noise_variance[t])), fit.residual_dof
-        if kind != "nonrobust":
-            rows = {"covariance": kind, "clusters": clusters, "noise_variance": noise_variance}
-            found, n_clusters = self._robust_covariance(X, y, sample_weight, target=t, **rows)
-            t_dof = t_dof if n_clusters is None else n_clusters - 1.0
-        total, intercept = float(self._total_squares()[t]), fit.has_intercept
-        none = replace(fit, rss=fit.rss[t : t + 1], coef=fit.coef[t : t + 1])
-        table = RegressionSummary(
-            model=type(self).__name__,
-            names=coefficient_names(self, intercept=intercept),
-            coefficients=np.append(fit.intercept[t : t + 1] if intercept else [], to_numpy(fit.coef)[t]),
-            covariance=found,
-            n_rows=fit.n_rows,
-            n_parameters=fit.n_rows - fit.residual_dof,
-            residual_dof=fit.residual_dof,
-            log_likelihood=none.log_likelihood,
-            null_log_likelihood=replace(none, rss=fit.rss[:1] * 0.0 + total).log_likelihood,
-            t_dof=t_dof,
-            covariance_type=kind,
-            residual_squares=float(fit.rss[t]),
-            total_squares=total,
-            has_intercept=intercept,
-            **of_columns(self.statistic_, intercept=intercept),
-            coverage=coverage,
-            notes=()
-            if float(fit.rss[t]) > 0.0
-            else ("y is fitted without error: there is no noise to test by",),
-        )
-        table.warn_of_collinearity()
-        return table
-
-    def robust_covariance(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        covariance: str | None = None,
-        clusters: Any = None,
-        noise_variance: Any = None,
-        target: int | None = None,
-    ) -> np.ndarray:
-        """Return a covariance of the parameters, the intercept first, that does not assume equal noise.
-
-        By a pass over the rows of the fit: A⁻¹ (Σ f r² x xᵀ) A⁻¹ with A = XᵀX, residuals r, and the factor f
-        of the kind: 1 (HC0), n / (n - p) (HC1), 1 / (1 - h) (HC2) or 1 / (1 - h)² (HC3) with the leverage h.
-        Of clusters, whose rows may depend on each other, the products are of sums over each cluster, with
-        the factor G / (G - 1) · (n - 1) / (n - p) for G clusters.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            The rows of the fit, as in `fit`. Clusters need rows in memory, or a source that is read into it.
-        covariance : {"HC0", "HC1", "HC2", "HC3", "clustered"}, optional
-            Which; "HC3" when not given, "clustered" where there are clusters.
-        clusters : array of shape (n_samples,) or column name, optional
-            The cluster of each row.
-        noise_variance : float or array of shape (n_samples,), optional
-            As in `fit`, where it was given there.
-        target : int, optional
-            Which target, where there are several.
-        """
-        check_fitted(self)
-        kind = covariance or ("HC3" if clusters is None else "clustered")
-        check_choice("covariance", kind, (*ROBUST, "clustered"))
-        rows = {"covariance": kind, "clusters": clusters, "noise_variance": noise_variance}
-        return self._robust_covariance(X, y, sample_weight, target=self._target(target), **rows)[0]
-
     def influence(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, target: int | None = None
     ) -> Influence:
@@ -537,15 +225,27 @@ class LinearRegression(LinearPredictions, LinearFit):
         """
         check_fitted(self)
         t, fit = self._target(target), self._solution_
-        rows, y, _ = self._held(X, y, sample_weight)
-        n_parameters = fit.n_rows - fit.residual_dof
+        held = self._checked_rows(X, y, sample_weight).collect()
+        rows, targets = _floats(held.X, held.y)
         return Influence.of(
-            y[:, t] - fit.predict(rows)[:, t],
+            targets[:, t] - fit.predict(rows)[:, t],
             np.minimum(fit.leverage(rows), 1.0),
-            n_parameters=n_parameters,
+            n_parameters=fit.n_parameters,
             residual_dof=fit.residual_dof,
             residual_squares=float(fit.rss[t]),
         )
+
+    @property
+    def noise_variance_(self) -> Array:
+        """Estimate of the noise variance."""
+        check_fitted(self)
+        return self._flat(self._solution_.noise_variance)
+
+    @property
+    def residual_dof_(self) -> Any:
+        """Degrees of freedom of the residuals."""
+        check_fitted(self)
+        return self._solution_.residual_dof
 
     @property
     def singular_(self) -> Array:
@@ -558,7 +258,9 @@ class LinearRegression(LinearPredictions, LinearFit):
     def coef_covariance_(self) -> Array:
         """Covariance of the coefficients."""
         check_fitted(self)
-        return self._flat(self._solution_.coef_covariance, axis=0)
+        fit, xp = self._solution_, namespace_of(self._solution_.coef)
+        found = xp.stack([fit.covariance(t) for t in range(fit.coef.shape[0])])
+        return self._flat(found[:, int(fit.has_intercept) :, int(fit.has_intercept) :], axis=0)
 
     @property
     def log_likelihood_(self) -> float:
@@ -570,87 +272,53 @@ class LinearRegression(LinearPredictions, LinearFit):
         """Return the position of the target that is asked about."""
         return check_target(target, int(self._solution_.coef.shape[0]))
 
-    def _total_squares(self) -> np.ndarray:
-        """Return the squares of the targets, about their means where there is an intercept, (t,)."""
-        statistic, d = self.statistic_, self.statistic_.dim
-        factor = statistic.factor if self._solution_.has_intercept else statistic.uncentred()
-        return to_numpy(column_lengths(factor[:, d:])) ** 2
+    def _regression_table(self, parts: dict[str, Any], *, target: int | None = None) -> RegressionSummary:
+        t, fit = self._target(target), self._solution_
+        rss, total = float(fit.rss[t]), float(fit.target_squares[t])
+        return self._table(
+            target=t,
+            n_rows=fit.n_rows,
+            n_parameters=fit.n_parameters,
+            residual_dof=fit.residual_dof,
+            log_likelihood=fit.log_likelihood_at(fit.rss[t : t + 1]),
+            null_log_likelihood=fit.log_likelihood_at(fit.target_squares[t : t + 1]),
+            residual_squares=rss,
+            total_squares=total,
+            **of_columns(self.statistic_, intercept=fit.has_intercept),
+            notes=() if rss > 0.0 else ("y is fitted without error: there is no noise to test by",),
+            **parts,
+        )
 
-    def _parameter_covariance(self, noise_variance: float) -> np.ndarray:
-        """Return the covariance of intercept and coefficients under equal noise."""
-        fit = self._solution_
-        root = to_numpy(fit.root)
-        slopes = noise_variance * (root @ root.T)
-        if not fit.has_intercept:
-            return self._with_open(slopes)
-        return self._with_open(_about_origin(slopes, noise_variance / float(fit.weight), fit))
-
-    def _with_open(self, covariance: np.ndarray) -> np.ndarray:
-        """Return the covariance, infinite on the diagonal for what the rows do not determine."""
-        fit = self._solution_
-        if fit.span is None:
-            return covariance
-        known = to_numpy(fit.span.determined())
-        if fit.has_intercept:
-            at_origin = fit.leverage(namespace_of(fit.centre).zeros_like(fit.centre)[None, :])
-            known = np.append(np.isfinite(to_numpy(at_origin)), known)
-        found = np.where(known[:, None] & known, covariance, np.nan)
-        found[~known, ~known] = np.inf
-        return found
-
-    def _held(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Return rows, targets (n, t) and weights in memory."""
+    def _checked_rows(self, X: Any, y: Any, sample_weight: Any) -> Source:
         refuse_foreign(X)
-        rows = check_rows(copy.copy(self), X, y, sample_weight, reset=False, supervised=True)
-        held = rows.source.collect()
-        if held.y is None:
-            raise ValueError("y is missing: the rows have no target; give it, or name its column")
-        x, targets = as_floats(np.asarray(held.X)), np.asarray(held.y, dtype=np.float64)
-        return x, targets.reshape(len(x), -1), held.weights
+        return check_rows(copy.copy(self), X, y, sample_weight, reset=False, supervised=True).source
 
-    def _robust_covariance(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        *,
-        covariance: str,
-        clusters: Any,
-        noise_variance: Any,
-        target: int,
-    ) -> tuple[np.ndarray, int | None]:
-        """Return the robust covariance of the parameters, and the number of clusters."""
+    def _rows_of_fit(
+        self, X: Any, y: Any, sample_weight: Any, *, what: str, noise_variance: Any = None
+    ) -> Source:
+        """Return the rows of the fit, the precisions of their noise, if they have any, after the targets."""
         if X is None:
-            raise ValueError(f"X must be given, the rows of the fit, for covariance={covariance!r}")
-        fit, n_clusters = self._solution_, None
-        if (fit.count is None) != (noise_variance is None):
+            raise ValueError(f"X must be given, the rows of the fit, for {what}")
+        if (self._solution_.count is None) != (noise_variance is None):
             raise ValueError("noise_variance must be given where it was given to fit, and only there")
-        of = _ScoreProducts(fit=fit, kind=covariance, target=target)
-        if isinstance(clusters, str):
-            X, clusters, _ = split_frame(X, clusters, None)
-        if clusters is None and noise_variance is None:
-            refuse_foreign(X)
-            rows = check_rows(copy.copy(self), X, y, sample_weight, reset=False, supervised=True)
-            products = fold(of, rows.data, rows.y, weights=rows.weights, label="robust covariance")
-        else:
-            x, targets, w = self._held(X, y, sample_weight)
-            precision = 1.0 if noise_variance is None else 1.0 / check_row_noise(noise_variance, x)
-            scores = of.scores(x, targets, precision)
-            if clusters is None:
-                products = score_products(scores, w)
-            else:
-                products, n_clusters = clustered_products(scores, w, clusters)
-        n, p = fit.n_rows, fit.n_rows - fit.residual_dof
-        if not n > p:
-            raise ValueError(f"X must have more rows than the {p:g} parameters for a robust covariance")
-        root = to_numpy(fit.root)
-        inverse = root @ root.T
-        if fit.has_intercept:
-            inverse = np.pad(inverse, ((1, 0), (1, 0)))
-            inverse[0, 0] = 1.0 / float(fit.weight)
-        sizes: Any = {"n_rows": n, "n_parameters": p, "n_clusters": n_clusters}
-        found = sandwich(inverse, products, kind=covariance, **sizes)
-        return self._with_open(_to_origin(found, fit) if fit.has_intercept else found), n_clusters
+        data = self._checked_rows(X, y, sample_weight)
+        if noise_variance is None:
+            return data
+        held = data.collect()
+        x, targets = _floats(held.X, held.y)
+        precision = 1.0 / check_row_noise(noise_variance, x)
+        return ArraySource(X=x, y=np.column_stack([targets, precision]), weights=held.weights)
+
+    def _row_scores(self, data: Source, *, target: int | None = None) -> RowScores:
+        fit = self._solution_
+        terms = partial(_terms, fit=fit, target=self._target(target))
+        return RowScores(
+            terms=terms,
+            estimate=fit,
+            inverse=to_numpy(fit.centred_covariance),
+            n_rows=fit.n_rows,
+            n_parameters=fit.n_parameters,
+        )
 
     def _check_parameters(self) -> None:
         check_choice("solver", self.solver, SOLVERS)
@@ -662,14 +330,14 @@ class LinearRegression(LinearPredictions, LinearFit):
     def _iterate(self, rows: Any) -> None:
         refuse_positive(self)
         found = solve_sparse(rows, 0.0, fit_intercept=bool(self.fit_intercept))
-        self._set_solution(found, flat=np.ndim(rows.y) == 1)
+        set_solution(self, found, flat=np.ndim(rows.y) == 1)
 
     def _learn(self, statistic: Any) -> None:
         self.statistic_ = check_factor(statistic)
         self.n_refinements_ = 0
         if self.positive:
             found = nonnegative_least_squares(statistic, fit_intercept=bool(self.fit_intercept))
-            self._set_solution(found, flat=statistic.flat)
+            set_solution(self, found, flat=statistic.flat)
             return
         self._set_fitted(self._solved(self.solver))
 
@@ -682,7 +350,7 @@ class LinearRegression(LinearPredictions, LinearFit):
         statistic, d = self.statistic_, self.statistic_.dim
         lengths = column_lengths(statistic.factor[:, d:])
         rss = without_rounding(fit.rss, lengths, statistic.mean[d:], statistic.weight)
-        self._set_solution(replace(fit, rss=rss), flat=statistic.flat)
+        set_solution(self, replace(fit, rss=rss), flat=statistic.flat)
         self.rank_ = fit.rank
 
     @property
@@ -694,7 +362,7 @@ class LinearRegression(LinearPredictions, LinearFit):
     def _report(self) -> None:
         if self.positive:
             return
-        self._warn_of_light_weights()
+        warn_of_light_weights(self._solution_)
         full = min(self.statistic_.factor.shape[0], self.n_features_in_)
         if self.solver != "normal" or self._solution_.rank == full:
             return
@@ -709,38 +377,16 @@ class LinearRegression(LinearPredictions, LinearFit):
             )
 
 
-@value
-class _ScoreProducts:
-    """Products of the scores r √f (1, x - centre) of a block of rows."""
-
-    fit: LeastSquares
-    kind: str
-    target: int
-
-    def __call__(self, x: Any, y: Any, weights: Any = None) -> np.ndarray:
-        targets = np.asarray(y, dtype=np.float64).reshape(len(x), -1)
-        return score_products(self.scores(as_floats(np.asarray(x)), targets), weights)
-
-    def scores(self, x: np.ndarray, targets: np.ndarray, precision: Any = 1.0) -> np.ndarray:
-        """Return the scores of rows, (n, p), whose noise variances are the inverse of the precision."""
-        fit = self.fit
-        r = targets[:, self.target] - fit.predict(x)[:, self.target]
-        z = x - fit.centre
-        if fit.has_intercept:
-            z = np.column_stack([np.ones(len(z)), z])
-        kind = "HC0" if self.kind == "clustered" else self.kind
-        factor = squared_factor(kind, np.minimum(precision * fit.leverage(x), 1.0))
-        return (precision * r * np.sqrt(factor))[:, None] * z
+def _floats(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and targets (n, t) in double precision."""
+    if y is None:
+        raise ValueError("y is missing: the rows have no target; give it, or name its column")
+    return as_floats(np.asarray(x)), np.asarray(y, dtype=np.float64).reshape(len(x), -1)
 
 
-def _to_origin(covariance: np.ndarray, fit: LeastSquares) -> np.ndarray:
-    """Return the covariance of intercept and coefficients from that of offset and coefficients."""
-    carry = np.eye(len(covariance))
-    carry[0, 1:] = -to_numpy(fit.centre)
-    return carry @ covariance @ carry.T
-
-
-def _about_origin(slopes: np.ndarray, offset_variance: float, fit: LeastSquares) -> np.ndarray:
-    covariance = np.pad(slopes, ((1, 0), (1, 0)))
-    covariance[0, 0] = offset_variance
-    return _to_origin(covariance, fit)
+def _terms(x: np.ndarray, y: Any, *, fit: LeastSquares, target: int) -> tuple[np.ndarray, Any, None]:
+    """Return slope and curvature of the log-likelihood of rows, over σ², with their precisions after y."""
+    targets = _floats(x, y)[1]
+    residuals = targets[:, target] - to_numpy(fit.predict(x))[:, target]
+    precision = targets[:, -1] if targets.shape[1] > fit.coef.shape[0] else np.ones(len(x))
+    return (precision * residuals)[:, None], precision, None

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import is_foreign_array, to_numpy
+from tractable.persistence import earlier
 from tractable.persistence.archive import ARRAY_KINDS, Archive
 from tractable.persistence.guarantees import check_guarantees
 from tractable.persistence.names import (
@@ -335,6 +336,8 @@ class _Decoder:
 
     def read_value(self, content: Any) -> Any:
         name, given = _parts(content, "class", "parameters")
+        if name in earlier.VALUES:
+            return earlier.VALUES[name](self._named(given))
         return _built(self._registry.value(name), self._named(given))
 
     def read_estimator(self, content: Any) -> Any:
@@ -347,7 +350,10 @@ class _Decoder:
             if attribute.startswith("_") and attribute not in SKLEARN_STATE and hasattr(cls, attribute):
                 raise ValueError(f"{name} has no learned attribute {attribute!r}: it is the class's own")
         estimator = _built(cls, self._named(given))
-        vars(estimator).update(self._named(learned))
+        attributes = self._named(learned)
+        if learned and name in earlier.ATTRIBUTES:
+            earlier.ATTRIBUTES[name](attributes)
+        vars(estimator).update(attributes)
         row = row_of(cls)
         if learned and row is not None:
             vars(estimator).update({name: rebuild(estimator) for name, rebuild in row.rebuilt})

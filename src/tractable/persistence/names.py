@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 import tractable
+from tractable.persistence import earlier
 from tractable.persistence.scikit_learn import class_of, is_splitter, row_of
 
 #: Packages whose classes are no part of a model: they read files, draw pictures, run commands, or are
@@ -92,6 +93,7 @@ class Registry:
             name
             for name in names
             if isinstance(name, str)
+            and name not in earlier.VALUES
             and not isinstance(_public(*_split(name)), type)
             and not self._given(name)
         )

@@ -18,6 +18,7 @@ from tractable.regression_tables.hypotheses import (
 from tractable.regression_tables.influence import Influence
 from tractable.regression_tables.sandwich import (
     ROBUST,
+    RowScores,
     check_covariance_type,
     clustered_products,
     products_of_scores,
@@ -33,6 +34,7 @@ __all__ = [
     "HypothesisTest",
     "Influence",
     "RegressionSummary",
+    "RowScores",
     "check_covariance_type",
     "clustered_products",
     "coefficient_names",

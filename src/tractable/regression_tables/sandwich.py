@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from tractable.data import Source
+from tractable.engines import LinearEstimate
 from tractable.engines.fold import fold
+from tractable.value import value
 
 #: Covariances that are robust against unlike noise variances of rows (White; MacKinnon and White 1985).
 ROBUST = ("HC0", "HC1", "HC2", "HC3")
@@ -110,6 +112,52 @@ def clustered_products(
     sums = np.zeros((n_clusters, scores.shape[1]))
     np.add.at(sums, codes, weighted)
     return sums.T @ sums, n_clusters
+
+
+@value
+class RowScores:
+    """Gradients of the log-likelihood of rows by offset and coefficients, with the factor of a covariance.
+
+    Parameters
+    ----------
+    terms : callable
+        ``terms(x, y)`` returns of rows the slopes of the log-likelihood by the linear predictors (n, c),
+        minus its curvature (n,), and scores (n, q) of q further parameters, or None.
+    estimate : LinearEstimate
+        The fit; its root, of a scale of one, has the leverage of a row, times the curvature.
+    inverse : array (p, p)
+        A⁻¹, the inverse of the curvature of all parameters.
+    n_rows, n_parameters : float
+        Number of rows, as frequencies count them, and of parameters of the linear predictors.
+    kind : {"HC0", "HC1", "HC2", "HC3", "clustered"}
+        The covariance whose factors the scores have.
+    """
+
+    terms: Callable[..., Any]
+    estimate: LinearEstimate
+    inverse: np.ndarray
+    n_rows: float
+    n_parameters: float
+    kind: str = "HC0"
+
+    def __call__(self, x: Any, y: Any) -> np.ndarray:
+        x = np.asarray(x, dtype=np.float64)
+        slopes, curvature, further = self.terms(x, y)
+        z = x - self.estimate.centre
+        if self.estimate.has_intercept:
+            z = np.column_stack([np.ones(len(z)), z])
+        found = (slopes[:, :, None] * z[:, None, :]).reshape(len(z), -1)
+        if further is not None:
+            found = np.column_stack([found, further])
+        if self.kind not in ("HC2", "HC3"):
+            return found
+        factor = squared_factor(self.kind, self.leverage(x, curvature))
+        return np.sqrt(factor)[:, None] * found
+
+    def leverage(self, x: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+        """Return the leverage of rows, of one copy of each."""
+        root = self.estimate.covariance_root.at(x - self.estimate.centre)
+        return np.minimum(curvature * np.sum(root.reshape(len(x), -1) ** 2, axis=1), 1.0)
 
 
 def products_of_scores(

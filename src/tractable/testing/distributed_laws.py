@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.engines.least_squares import NotComputedError
+from tractable.engines.linear_estimate import NotComputedError
 from tractable.testing.assertions import laws_above
 from tractable.testing.estimator_laws import (
     N_COLUMNS,

@@ -40,7 +40,7 @@ from tractable.data import ArraySource, Source
 from tractable.data.frames import split_frame
 from tractable.engines import NewtonResult, fold
 from tractable.engines.glm import Logit, Probit
-from tractable.engines.least_squares import NotComputedError
+from tractable.engines.linear_estimate import NotComputedError
 from tractable.primitives import as_double
 from tractable.regression_tables import (
     ROBUST,

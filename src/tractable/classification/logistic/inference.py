@@ -13,7 +13,7 @@ from tractable.classification.logistic.problem import LogisticProblem, solver
 from tractable.engines import NewtonResult
 from tractable.engines.glm.laplace import determined_rank, mapped_covariance
 from tractable.engines.glm.losses import Logit, Probit, Scaling, design
-from tractable.engines.least_squares import NotComputedError
+from tractable.engines.linear_estimate import NotComputedError
 from tractable.primitives.in_place import add_to_diagonal
 from tractable.primitives.threads import blas_for_columns
 from tractable.value import value

@@ -26,7 +26,7 @@ from tractable.engines.glm.losses import (
     Scaling,
     design,
 )
-from tractable.engines.least_squares import NotComputedError
+from tractable.engines.linear_estimate import NotComputedError
 from tractable.engines.newton import NewtonResult
 from tractable.primitives import SILENT, runs_compiled
 from tractable.primitives.glm.agnostic import weighted_square

@@ -18,7 +18,7 @@ from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.base.parameters import check_number
 from tractable.covariance import Full, LowRankPlusDiagonal
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
-from tractable.engines.least_squares import NotComputedError
+from tractable.engines.linear_estimate import NotComputedError
 from tractable.linear_model.rows import (
     as_floats,
     as_vector,

@@ -4,21 +4,13 @@ from tractable.linear_model.ridge.estimator import OwnPenalties, Ridge, RidgeCV
 from tractable.linear_model.ridge.objectives import negative_log_posterior, ridge_objective, tikhonov
 from tractable.linear_model.ridge.solution import (
     Centering,
-    CholeskyInverse,
-    DualInverse,
-    PrimalInverse,
-    RidgeSolution,
 )
 
 __all__ = [
     "Centering",
-    "CholeskyInverse",
-    "DualInverse",
     "OwnPenalties",
-    "PrimalInverse",
     "Ridge",
     "RidgeCV",
-    "RidgeSolution",
     "negative_log_posterior",
     "ridge_objective",
     "tikhonov",

@@ -4,28 +4,37 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator
+from sklearn.base import RegressorMixin as SklearnRegressor
 
-from tractable.arrays.namespace import is_numpy_array, is_sparse, to_numpy
+from tractable.arrays.namespace import is_numpy_array, is_sparse
 from tractable.base import (
     Estimator,
     ModelTags,
+    RegressorMixin,
     Rows,
     all_or_nothing,
     check_fitted,
     check_rows,
     refuse_foreign,
 )
+from tractable.base.linear_inference import LinearInference
 from tractable.base.options import SklearnOptions
 from tractable.base.parameters import check_choice, check_number
 from tractable.base.penalty_search import PenaltySearch, check_scorer
 from tractable.base.validation import check_after
 from tractable.data import SparseSource
+from tractable.engines import LeastSquares
 from tractable.engines.least_squares import PointSolution
 from tractable.engines.nonnegative import nonnegative_least_squares
-from tractable.linear_model.least_squares import LinearPredictions, check_target
+from tractable.linear_model.least_squares import (
+    LinearRegression,
+    check_target,
+    set_solution,
+    warn_of_light_weights,
+)
 from tractable.linear_model.ridge.leave_one_out import METHODS, has_few_rows, left_out_errors, search
-from tractable.linear_model.ridge.solution import RidgeSolution, ridge
+from tractable.linear_model.ridge.solution import ridge
 from tractable.linear_model.rows import (
     LinearFit,
     as_floats,
@@ -37,18 +46,20 @@ from tractable.linear_model.rows import (
 from tractable.linear_model.sparse_rows import solve_sparse
 from tractable.metrics.penalties import CVCurve, check_penalties
 from tractable.primitives.sparse_rows import GRAM_COLUMNS
-from tractable.regression_tables import RegressionSummary, coefficient_names, of_columns
+from tractable.regression_tables import RegressionSummary, of_columns
 from tractable.statistics import LinearFactor
 from tractable.value import value
 
 
-def _effective_dof(model: Any) -> Any:
-    """Effective number of parameters, the trace of the hat matrix."""
-    check_fitted(model)
-    return model._solution_.effective_dof
+def _intercept(model: Any) -> dict[str, bool]:
+    """Return how the intercept of a model is fitted, as arguments of `ridge`."""
+    return {
+        "fit_intercept": bool(model.fit_intercept),
+        "penalize_intercept": bool(model.penalize_intercept),
+    }
 
 
-class Ridge(LinearPredictions, LinearFit):
+class Ridge(LinearInference, RegressorMixin, LinearFit):
     """Ridge regression: y = intercept + xᵀw + noise, with |y - Xw|² + α|w|² minimal.
 
     The posterior mode (and mean) of the coefficients under Gaussian noise of variance σ² and the prior
@@ -114,8 +125,10 @@ class Ridge(LinearPredictions, LinearFit):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
-    _takes_sparse = True
-    effective_dof_ = property(_effective_dof)
+    _takes_sparse = _gaussian = _several_targets = True
+    _sparse_methods = ("predict",)
+    noise_variance_ = LinearRegression.noise_variance_
+    residual_dof_ = LinearRegression.residual_dof_
 
     _sklearn_options = SklearnOptions(ignored=("max_iter", "tol", "solver", "random_state"))
 
@@ -150,7 +163,15 @@ class Ridge(LinearPredictions, LinearFit):
             raise ValueError(f"prior_variance must be larger, got {prior_variance!r}: alpha overflows")
         return cls(alpha=alpha, **options)
 
-    def summary(self, *, coverage: float = 0.95, target: int | None = None) -> RegressionSummary:
+    @property
+    def effective_dof_(self) -> Any:
+        """Effective number of parameters, the trace of the hat matrix."""
+        check_fitted(self)
+        return self._solution_.effective_dof
+
+    def summary(  # type: ignore[override]
+        self, *, coverage: float = 0.95, target: int | None = None
+    ) -> RegressionSummary:
         """Return the table of the posterior: coefficients, their scales and intervals, R²; no tests.
 
         Student's t of `residual_dof_` degrees of freedom about the coefficients, under the prior
@@ -164,10 +185,25 @@ class Ridge(LinearPredictions, LinearFit):
         target : int, optional
             Which target, where there are several.
         """
-        check_fitted(self)
-        fit = self._solution_with_noise()
-        columns = of_columns(self.statistic_, intercept=bool(self.fit_intercept))
-        return _posterior_table(self, fit, coverage, target, columns)
+        self._check_intervals()
+        fit, statistic = self._solution_, getattr(self, "statistic_", None)
+        t, shrunk = check_target(target, int(fit.coef.shape[0])), fit.alpha > 0.0
+        columns = {} if statistic is None else of_columns(statistic, intercept=fit.has_intercept)
+        if self.penalize_intercept:
+            columns["has_intercept"] = False  # squares are about the origin
+        return self._table(
+            target=t,
+            n_rows=fit.n_rows,
+            n_parameters=fit.n_parameters,
+            residual_dof=fit.residual_dof,
+            covariance_type="posterior" if shrunk else "nonrobust",
+            residual_squares=float(fit.rss[t]),
+            total_squares=float(fit.target_squares[t]),
+            statistics={"penalty alpha": float(fit.alpha)},
+            tested=not shrunk,
+            coverage=coverage,
+            **columns,
+        )
 
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, least=0.0)
@@ -181,15 +217,9 @@ class Ridge(LinearPredictions, LinearFit):
             point = nonnegative_least_squares(
                 statistic, float(self.alpha), fit_intercept=bool(self.fit_intercept)
             )
-            self._set_solution(point, flat=statistic.flat)
+            set_solution(self, point, flat=statistic.flat)
             return
-        found = ridge(
-            statistic,
-            float(self.alpha),
-            fit_intercept=bool(self.fit_intercept),
-            penalize_intercept=bool(self.penalize_intercept),
-        )
-        self._set_solution(found, flat=statistic.flat)
+        set_solution(self, ridge(statistic, float(self.alpha), **_intercept(self)), flat=statistic.flat)
 
     def _iterate(self, rows: Any) -> None:
         refuse_positive(self)
@@ -198,15 +228,15 @@ class Ridge(LinearPredictions, LinearFit):
                 f"penalize_intercept=True is not taken with sparse rows of more than {GRAM_COLUMNS} columns"
             )
         found = solve_sparse(rows, float(self.alpha), fit_intercept=bool(self.fit_intercept))
-        self._set_solution(found, flat=np.ndim(rows.y) == 1)
+        set_solution(self, found, flat=np.ndim(rows.y) == 1)
 
     def _report(self) -> None:
         if self.positive:
             return
-        self._warn_of_light_weights()
+        warn_of_light_weights(self._solution_)
 
 
-class RidgeCV(LinearPredictions, Estimator):
+class RidgeCV(LinearInference, RegressorMixin, Estimator):
     """Ridge regression whose penalty is chosen by leave-one-out or generalised cross-validation.
 
     Every row is left out in turn, exactly, without fitting again: the error of a row that is left out is
@@ -284,9 +314,14 @@ class RidgeCV(LinearPredictions, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
+    _gaussian = _several_targets = True
+    _sparse_methods = ("predict",)
     alpha_: Any
     best_score_: Any
-    effective_dof_ = property(_effective_dof)
+    summary = Ridge.summary  # type: ignore[assignment]
+    noise_variance_ = LinearRegression.noise_variance_
+    residual_dof_ = LinearRegression.residual_dof_
+    effective_dof_ = Ridge.effective_dof_
 
     _sklearn_options = SklearnOptions(ignored=("gcv_mode",))
 
@@ -342,26 +377,13 @@ class RidgeCV(LinearPredictions, Estimator):
         found = check_after(
             self,
             rows.data if shown else None,
-            lambda: search(rows, alphas, self.method, **self._intercept),
+            lambda: search(rows, alphas, self.method, **_intercept(self)),
             lambda found: found.sum_of_squares,
         )
         self.cv_curve_ = found.curve
         self.alpha_, self.best_score_ = found.curve.best_alpha, -found.curve.best_score
-        self._set_solution(found.solution, flat=found.flat)
+        set_solution(self, found.solution, flat=found.flat)
         return self
-
-    def summary(self, *, coverage: float = 0.95, target: int | None = None) -> RegressionSummary:
-        """Return the table of the posterior at the penalty that was chosen, as `Ridge.summary`.
-
-        Parameters
-        ----------
-        coverage : float
-            Of the intervals.
-        target : int, optional
-            Which target, where there are several.
-        """
-        check_fitted(self)
-        return _posterior_table(self, self._solution_with_noise(), coverage, target, {})
 
     @property
     def _in_memory(self) -> bool:
@@ -372,13 +394,6 @@ class RidgeCV(LinearPredictions, Estimator):
     @property
     def _takes_sparse(self) -> bool:  # type: ignore[override]
         return self.cv is not None or not self._in_memory
-
-    @property
-    def _intercept(self) -> dict[str, bool]:
-        return {
-            "fit_intercept": bool(self.fit_intercept),
-            "penalize_intercept": bool(self.penalize_intercept),
-        }
 
     def _check_parameters(self) -> None:
         check_choice("method", self.method, METHODS)
@@ -398,7 +413,7 @@ class RidgeCV(LinearPredictions, Estimator):
 
         def judge(train: Rows, test: Rows) -> tuple[Any, None]:
             statistic = _factor(train)
-            fits = (ridge(statistic, alpha, **self._intercept) for alpha in penalties)
+            fits = (ridge(statistic, alpha, **_intercept(self)) for alpha in penalties)
             return [
                 [-_score_of(score, test.weights, test.y, _predicted(fit, test.data)) for fit in fits]
             ], None
@@ -411,7 +426,7 @@ class RidgeCV(LinearPredictions, Estimator):
 
     def _choose_by_rows(self, rows: Rows, alphas: np.ndarray) -> None:
         """Choose the penalty, or one for each target, by the predictions of rows that are left out."""
-        errors = left_out_errors(rows, alphas, **self._intercept)
+        errors = left_out_errors(rows, alphas, **_intercept(self))
         y = rows.y.reshape(len(rows.y), -1)
         losses, name = errors**2, "mean squared error"
         if self.scoring is not None:
@@ -438,13 +453,16 @@ class RidgeCV(LinearPredictions, Estimator):
     def _learn_with(self, rows: Rows, alphas: np.ndarray) -> None:
         """Learn from all rows with one penalty, or with one for each target."""
         statistic = _factor(rows)
-        found = {alpha: ridge(statistic, alpha, **self._intercept) for alpha in map(float, np.unique(alphas))}
+        found = {
+            alpha: ridge(statistic, alpha, **_intercept(self)) for alpha in map(float, np.unique(alphas))
+        }
         if len(alphas) == 1:
             [solution] = found.values()
-            self._set_solution(solution, flat=statistic.flat)
+            set_solution(self, solution, flat=statistic.flat)
             return
         each = [found[alpha] for alpha in map(float, alphas)]
-        self._set_solution(
+        set_solution(
+            self,
             OwnPenalties(
                 coef=np.stack([fit.coef[t] for t, fit in enumerate(each)]),
                 intercept=np.array([fit.intercept[t] for t, fit in enumerate(each)]),
@@ -474,7 +492,7 @@ OWN_PENALTIES = (
 )
 
 
-class _AsPredicted(RegressorMixin, BaseEstimator):
+class _AsPredicted(SklearnRegressor, BaseEstimator):
     """An estimator whose rows are predictions, for scorers."""
 
     def predict(self, X: Any) -> Any:
@@ -506,31 +524,6 @@ def _factor(rows: Rows) -> LinearFactor:
     return check_factor(linear_factor(rows))
 
 
-def _predicted(fit: RidgeSolution, x: Any) -> np.ndarray:
+def _predicted(fit: LeastSquares, x: Any) -> np.ndarray:
     """Return the predictions at rows, which may be sparse, (n, t)."""
     return np.asarray(x @ fit.coef.T) + fit.intercept if is_sparse(x) else fit.predict(x)
-
-
-def _posterior_table(
-    model: Any, fit: RidgeSolution, coverage: float, target: int | None, columns: dict[str, Any]
-) -> RegressionSummary:
-    t, intercept, shrunk = check_target(target, int(fit.coef.shape[0])), fit.has_intercept, fit.alpha > 0.0
-    own = [float(fit.intercept[t])] if intercept else []
-    return RegressionSummary(
-        model=type(model).__name__,
-        names=coefficient_names(model, intercept=intercept),
-        coefficients=np.append(own, to_numpy(fit.coef)[t]),
-        covariance=fit.parameter_covariance(t),
-        n_rows=fit.n_rows,
-        n_parameters=fit.effective_dof,
-        residual_dof=fit.residual_dof,
-        t_dof=fit.residual_dof,
-        covariance_type="posterior" if shrunk else "nonrobust",
-        residual_squares=float(fit.rss[t]),
-        total_squares=float(fit.target_squares[t]),
-        has_intercept=fit.centering.free_intercept,
-        statistics={"penalty alpha": float(fit.alpha)},
-        tested=not shrunk,
-        coverage=coverage,
-        **columns,
-    )

@@ -10,10 +10,10 @@ from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import Rows
 from tractable.data import Source
 from tractable.data.blocks import block_rows
-from tractable.engines import fold
+from tractable.engines import LeastSquares, fold
 from tractable.engines.long_rows import read_rows
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
-from tractable.linear_model.ridge.solution import Centering, RidgeSolution, dual_solution, primal_solution
+from tractable.linear_model.ridge.solution import Centering, dual_solution, primal_solution
 from tractable.linear_model.rows import check_factor, moments_of_rows, varying_columns
 from tractable.metrics.penalties import CVCurve
 from tractable.primitives import SILENT
@@ -132,7 +132,7 @@ class PenaltySearch:
     """The scores of all penalties, and the solution for the best."""
 
     curve: CVCurve
-    solution: RidgeSolution
+    solution: LeastSquares
     flat: bool  # whether there is one target, given as a vector
     sum_of_squares: float = inf  # of all entries of X, where products of few rows show it
 

@@ -20,10 +20,11 @@ from tractable.base import (
     check_number,
 )
 from tractable.base.by_blocks import by_blocks, of_held_rows
+from tractable.base.linear_inference import LinearInference
 from tractable.base.options import SklearnOptions
 from tractable.data import Source
 from tractable.distributions import Mixture, StudentT
-from tractable.engines import EMResult
+from tractable.engines import EMResult, LinearEstimate
 from tractable.linear_model.robust.least_absolute import least_absolute_errors
 from tractable.linear_model.robust.m_estimates import TUNING, m_estimate
 from tractable.linear_model.robust.noise import NOISES
@@ -34,11 +35,10 @@ from tractable.linear_model.robust.steps import (
     RobustProblem,
     RobustStatistic,
     StandardizedRows,
-    independent_columns,
     target_factor,
 )
 from tractable.linear_model.rows import check_factor, check_one_target
-from tractable.regression_tables import RegressionSummary, coefficient_names, of_columns, wald_interval
+from tractable.regression_tables import RegressionSummary, of_columns
 from tractable.sampling import PosteriorSampler
 from tractable.statistics import Standardizer
 from tractable.value import replace
@@ -53,7 +53,7 @@ def _is_noise(model: Any) -> bool:
     return model.noise not in TUNING
 
 
-class RobustRegression(RegressorMixin, EMEstimator):
+class RobustRegression(RegressorMixin, LinearInference, EMEstimator):
     """Linear regression in heavy-tailed noise, y = intercept + xᵀ coef + noise, by maximum likelihood.
 
     Minus the log density of the noise is the loss: Laplace noise has absolute errors (median regression);
@@ -206,47 +206,18 @@ class RobustRegression(RegressorMixin, EMEstimator):
         check_fitted(self)
         rows = check_columns(self, X).astype(np.float64)
         self._check_predictable(rows)
-        location, whole, unit = self._linear_predictor(rows), self._least_squares_, 1.0 / self._target_.scale
-        if self.noise == "gaussian":
-            factor = whole.leverage(rows) + float(include_noise)
-            scale = unit * np.sqrt(whole.noise_variance[0] * factor)
-            return StudentT(dof=whole.residual_dof, location=location, scale=scale)
-        columns, posterior = independent_columns(rows, whole), self._posterior_
-        if not include_noise:
-            scale = unit * posterior.predictor_scale(columns)
-            return StudentT(dof=posterior.dof, location=location, scale=scale)
+        location, fit = self._linear_predictor(rows), self._estimate
+        if self.noise == "gaussian" or not include_noise:
+            scale = np.sqrt(fit.scale * (fit.leverage(rows) + float(include_noise)))
+            return StudentT(dof=fit.dof, location=location, scale=scale)
+        posterior, unit = self._posterior_, 1.0 / self._target_.scale
+        columns = self._least_squares_.predictor_root(rows)
         noise = replace(self.noise_, scale=unit * np.concatenate([posterior.scale, posterior.scale]))
         return Mixture(
             components=noise.around(location[:, None] + unit * posterior.linear_predictor(columns))
         )
 
-    @property
-    def coef_std_errors_(self) -> np.ndarray:
-        """Standard errors of the coefficients; infinite where the rows do not determine them."""
-        check_fitted(self)
-        return self._errors_of(np.eye(self.n_features_in_), slopes=True)[0]
-
-    @property
-    def intercept_std_error_(self) -> float:
-        """Standard error of the intercept; 0 where there is none."""
-        check_fitted(self)
-        if not self.fit_intercept:
-            return 0.0
-        return float(self._errors_of(np.zeros((1, self.n_features_in_)), slopes=False)[0][0])
-
-    def coef_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval (n_features, 2) of each coefficient with confidence `coverage` (by t)."""
-        check_fitted(self)
-        errors, dof = self._errors_of(np.eye(self.n_features_in_), slopes=True)
-        return wald_interval(self.coef_, errors, coverage, dof)
-
-    def intercept_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval (2,) of the intercept with confidence `coverage`, as `coef_interval`."""
-        check_fitted(self)
-        errors, dof = self._errors_of(np.zeros((1, self.n_features_in_)), slopes=False)
-        return wald_interval(self.intercept_, float(errors[0]), coverage, dof)
-
-    def summary(self, *, coverage: float = 0.95) -> RegressionSummary:
+    def summary(self, *, coverage: float = 0.95) -> RegressionSummary:  # type: ignore[override]
         """Return the regression table: coefficients, standard errors, intervals, and tests of M-estimates.
 
         Huber's and Tukey's M-estimates have Huber's asymptotic covariance, as statsmodels' RLM, and t tests.
@@ -261,23 +232,15 @@ class RobustRegression(RegressorMixin, EMEstimator):
         """
         check_fitted(self)
         self._check_predictable()
-        whole, intercept = self._least_squares_, bool(self.fit_intercept)
-        covariance, dof = self._parameter_covariance()
-        n_parameters = float(whole.rank + whole.has_intercept)
-        table = RegressionSummary(
+        whole = self._least_squares_
+        kinds = {"gaussian": "nonrobust", "laplace": "posterior", "student": "posterior"}
+        table = self._table(
             model=f"{type(self).__name__}({self.noise!r})",
-            names=coefficient_names(self, intercept=intercept),
-            coefficients=np.append([self.intercept_] if intercept else [], self.coef_),
-            covariance=covariance,
-            n_rows=float(whole.weight),
-            n_parameters=n_parameters,
-            residual_dof=float(whole.weight) - n_parameters,
-            t_dof=dof,
-            covariance_type={"gaussian": "nonrobust", "laplace": "posterior", "student": "posterior"}.get(
-                self.noise, "asymptotic"
-            ),
-            has_intercept=intercept,
-            **of_columns(self._factor_, intercept=intercept),
+            n_rows=whole.n_rows,
+            n_parameters=whole.n_parameters,
+            residual_dof=whole.residual_dof,
+            covariance_type=kinds.get(self.noise, "asymptotic"),
+            **of_columns(self._factor_, intercept=whole.has_intercept),
             statistics={"scale": self.scale_, **({"dof": self.dof_} if self.noise == "student" else {})},
             tested=self.noise in ("gaussian", *TUNING),
             coverage=coverage,
@@ -285,46 +248,28 @@ class RobustRegression(RegressorMixin, EMEstimator):
         table.warn_of_collinearity()
         return table
 
-    def _parameter_covariance(self) -> tuple[np.ndarray, float]:
-        """Return the covariance of intercept and coefficients, and the degrees of freedom of intervals."""
-        whole, unit, d = self._least_squares_, 1.0 / float(self._target_.scale), self.n_features_in_
-        origin = independent_columns(np.zeros((1, d)), whole)
-        columns = independent_columns(np.eye(d), whole) - origin
-        errors = self._errors_of(np.eye(d), slopes=True)
-        known = np.isfinite(errors[0])
-        if self.fit_intercept:
-            columns = np.concatenate([origin, columns])
-            known = np.append(np.isfinite(self.intercept_std_error_), known)
-        if self.noise in ("laplace", "student"):
-            columns = columns @ self._posterior_.root
-            variance = 1.0
-        else:
-            variance = self._variance_ if self.noise in TUNING else float(whole.noise_variance[0])
-        found = unit**2 * variance * (columns @ columns.T)
-        found = np.where(known[:, None] & known, found, np.nan)
-        found[~known, ~known] = np.inf
-        return found, errors[1]
-
-    def _errors_of(self, rows: np.ndarray, *, slopes: bool) -> tuple[np.ndarray, float]:
-        """Return standard errors of linear predictors at rows, or of differences to that at 0, and ν."""
+    @property
+    def _estimate(self) -> LinearEstimate:
+        """The coefficients with Huber's covariance, or that of the posterior, in the units of y."""
+        check_fitted(self)
         self._check_predictable()
         whole, unit = self._least_squares_, 1.0 / float(self._target_.scale)
-        columns = independent_columns(rows, whole)
-        if slopes:
-            columns = columns - independent_columns(np.zeros_like(rows), whole)
-        if self.noise == "gaussian":
-            found, dof = (
-                np.sqrt(float(whole.noise_variance[0]) * np.sum(columns**2, axis=1)),
-                whole.residual_dof,
-            )
-        elif self.noise in TUNING:
-            found, dof = np.sqrt(self._variance_ * np.sum(columns**2, axis=1)), whole.residual_dof
-        else:
-            found, dof = self._posterior_.predictor_scale(columns), self._posterior_.dof
-        if whole.span is not None:
-            open_ = ~np.asarray(whole.span.determined()) if slopes else np.isinf(whole.leverage(rows))
-            found = np.where(open_, np.inf, found)
-        return unit * found, float(dof)
+        root, scale, dof = whole.covariance_root, whole.noise_variance, whole.dof
+        if self.noise in TUNING:
+            scale = np.array([self._variance_])
+        elif self.noise != "gaussian":
+            root = replace(root, factor=root.factor @ self._posterior_.root)
+            scale, dof = np.ones(1), self._posterior_.dof
+        return LinearEstimate(
+            coef=self.coef_[None, :],
+            centre=whole.centre,
+            offset=self._linear_predictor(whole.centre[None, :]),
+            intercept=np.array([self.intercept_]),
+            root=root,
+            scale=unit**2 * scale,
+            dof=dof,
+            has_intercept=whole.has_intercept,
+        )
 
     def _check_predictable(self, rows: np.ndarray | None = None) -> None:
         """Refuse distributions that the rows of the fit do not determine, of parameters or of rows."""

@@ -11,7 +11,6 @@ from tractable.linear_model.robust.steps import (
     LEAST_SCALE,
     RobustParameters,
     RobustProblem,
-    independent_columns,
     standardized_target,
 )
 from tractable.statistics import LinearFactor
@@ -74,7 +73,7 @@ def _at_a_vertex(problem: RobustProblem, rows: Batch, found: EMResult, max_iter:
     X, y, w = rows.X[counted], np.asarray(rows.y)[counted], rows.row_weights[counted]
     linear: LeastSquares = found.params.linear
     errors = y - linear.predict(X)[:, 0]
-    phi = independent_columns(X, problem.least_squares)
+    phi = problem.least_squares.predictor_root(X)
     vertex = best_vertex(phi, y, w, errors, LEAST_SCALE, max_iter - found.n_iter - 1)
     cost = float(w @ np.abs(errors))
     costs = np.minimum.accumulate([cost, *vertex.costs])[1:]

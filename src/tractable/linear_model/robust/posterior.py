@@ -11,7 +11,7 @@ import numpy as np
 
 from tractable.data import Batch, Source
 from tractable.engines import LeastSquares
-from tractable.linear_model.robust.steps import RobustEStep, independent_columns
+from tractable.linear_model.robust.steps import RobustEStep
 from tractable.sampling import PosteriorSampler, nuts
 from tractable.value import value
 
@@ -26,7 +26,7 @@ MANY_ROWS, MOST_OPERATIONS = 20.0, 2e5
 class RobustPosterior:
     """Draws of θ and of the scale, where the linear predictor at a row of columns φ is ŷ + φᵀθ.
 
-    Of standardized targets; the columns are `independent_columns`.
+    Of standardized targets; the columns are `LinearEstimate.predictor_root` of least squares.
     """
 
     theta: np.ndarray  # (S, p), about the likeliest
@@ -44,10 +44,6 @@ class RobustPosterior:
         found = columns @ self.theta.T
         return np.concatenate([found, -found], axis=1)
 
-    def predictor_scale(self, columns: np.ndarray) -> np.ndarray:
-        """Return the scale of the distribution of φᵀθ, (n,)."""
-        return np.sqrt(np.sum((columns @ self.root) ** 2, axis=1))
-
 
 def robust_posterior(data: Source, whole: LeastSquares, step: RobustEStep) -> RobustPosterior:
     """Return the posterior about the likeliest parameters, those of the E-step, in standardized targets.
@@ -61,7 +57,7 @@ def robust_posterior(data: Source, whole: LeastSquares, step: RobustEStep) -> Ro
         return _large_sample(p, total, step.params.noise, rng)
     held = data.collect()
     some = held.row_weights > 0
-    columns = independent_columns(held.X[some], whole)
+    columns = whole.predictor_root(held.X[some])
     return _gibbs(columns, step.residuals(held)[some], held.row_weights[some], step.params.noise, rng)
 
 

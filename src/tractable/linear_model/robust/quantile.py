@@ -18,12 +18,13 @@ from tractable.base import (
     check_number,
 )
 from tractable.base.by_blocks import by_blocks
+from tractable.base.linear_inference import LinearInference
 from tractable.base.options import SklearnOptions
-from tractable.engines import LeastSquares, least_squares
+from tractable.engines import LinearEstimate, least_squares
 from tractable.linear_model.robust.least_absolute import best_vertex
-from tractable.linear_model.robust.steps import LEAST_SCALE, independent_columns
+from tractable.linear_model.robust.steps import LEAST_SCALE
 from tractable.linear_model.rows import check_factor, check_one_target, check_rows_in_memory, linear_factor
-from tractable.regression_tables import RegressionSummary, coefficient_names, of_columns
+from tractable.regression_tables import RegressionSummary, of_columns
 from tractable.value import replace
 
 #: How far absolute errors are smoothed before the search over vertices, relative to their median.
@@ -34,7 +35,7 @@ STEPS, ENOUGH = 30, 1e-5
 FEWEST_ROWS = 4.0
 
 
-class QuantileRegression(RegressorMixin, Estimator):
+class QuantileRegression(RegressorMixin, LinearInference, Estimator):
     """Linear regression of a quantile: P(y ≤ intercept + xᵀ coef given x) = quantile.
 
     The coefficients minimise the pinball loss Σ w ρ(y - ŷ), ρ(r) = q r for r ≥ 0 and (q - 1) r below, of
@@ -132,20 +133,27 @@ class QuantileRegression(RegressorMixin, Estimator):
         # Residuals keep their digits at any level of y.
         shift = float(np.average(target, weights=w)) if self.fit_intercept else 0.0
         unit = float(np.sqrt(np.average((target - shift) ** 2, weights=w))) or 1.0
-        phi, t = independent_columns(x, whole), (target - shift) / unit
+        phi, t = whole.predictor_root(x), (target - shift) / unit
         beta = self._minimized(phi, t, w)
         first = int(whole.has_intercept)
         with np.errstate(over="ignore"):
-            self.coef_ = check_coefficients(unit * (np.asarray(whole.root) @ beta[first:]))
+            self.coef_ = check_coefficients(unit * (whole.slopes_root @ beta))
         at_center = shift + unit * float(beta[0]) / np.sqrt(float(whole.weight)) if first else 0.0
-        self.intercept_ = at_center - float(self.coef_ @ np.asarray(whole.centre)) if first else 0.0
-        self._factor_ = factor
-        self._center_, self._at_center_ = np.asarray(whole.centre), at_center
-        self._weight_, self._rank_ = float(whole.weight), whole.rank + first
+        self._factor_, self._weight_, self._rank_ = factor, float(whole.weight), whole.rank + first
         residuals = t - phi @ beta
         residuals = unit * np.where(np.abs(residuals) > LEAST_SCALE, residuals, 0.0)
         self.loss_ = float(np.average(_pinball(residuals, self.quantile), weights=w))
-        self._set_covariance(phi, residuals, w, unit, whole)
+        root = whole.covariance_root
+        self._estimate_ = LinearEstimate(
+            coef=self.coef_[None, :],
+            centre=whole.centre,
+            offset=np.array([at_center]),
+            root=replace(root, factor=root.factor @ self._spread(phi, residuals, w)),
+            scale=np.ones(1),
+            dof=self._weight_ - self._rank_,
+            has_intercept=whole.has_intercept,
+        )
+        self.intercept_ = float(self._estimate_.intercept[0])
         if not self.converged_:
             warnings.warn(
                 f"QuantileRegression did not converge in {self.n_iter_} vertices; raise max_iter",
@@ -165,61 +173,38 @@ class QuantileRegression(RegressorMixin, Estimator):
         """
         check_fitted(self)
         rows = np.asarray(check_columns(self, X), dtype=np.float64)
-        return self._at_center_ + (rows - self._center_) @ self.coef_
+        return self._estimate_.predict(rows)[:, 0]
 
     @property
-    def coef_std_errors_(self) -> np.ndarray:
-        """Standard errors of the coefficients; infinite where the rows do not determine them."""
+    def parameter_covariance_(self) -> np.ndarray:
+        """Covariance of intercept and coefficients."""
         check_fitted(self)
-        return np.sqrt(np.diagonal(self.parameter_covariance_))[-len(self.coef_) :]
+        return self._estimate.covariance()
 
-    @property
-    def intercept_std_error_(self) -> float:
-        """Standard error of the intercept; 0 where there is none."""
-        check_fitted(self)
-        return float(np.sqrt(self.parameter_covariance_[0, 0])) if self.fit_intercept else 0.0
-
-    def coef_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval (n_features, 2) of each coefficient with confidence `coverage` (Wald's).
-
-        It needs four rows a parameter on the smaller side of the quantile.
-        """
-        self._check_intervals()
-        return self.summary(coverage=coverage).intervals[-len(self.coef_) :]
-
-    def intercept_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval (2,) of the intercept with confidence `coverage`, as `coef_interval`."""
-        self._check_intervals()
-        return self.summary(coverage=coverage).intervals[0]
-
-    def summary(self, *, coverage: float = 0.95) -> RegressionSummary:
+    def summary(self, *, coverage: float = 0.95) -> RegressionSummary:  # type: ignore[override]
         """Return the regression table: coefficients, standard errors, tests and intervals."""
         check_fitted(self)
-        intercept = bool(self.fit_intercept)
-        table = RegressionSummary(
-            model=type(self).__name__,
-            names=coefficient_names(self, intercept=intercept),
-            coefficients=np.append([self.intercept_] if intercept else [], self.coef_),
-            covariance=self.parameter_covariance_,
+        unknown = bool(np.any(np.isnan(self._estimate_.coef_std_errors)))
+        table = self._table(
             n_rows=self._weight_,
             n_parameters=self._rank_,
             residual_dof=self._weight_ - self._rank_,
-            t_dof=self._weight_ - self._rank_,
             covariance_type="kernel",
-            has_intercept=intercept,
-            **of_columns(self._factor_, intercept=intercept),
+            **of_columns(self._factor_, intercept=bool(self.fit_intercept)),
             statistics={
                 "quantile": self.quantile,
                 "mean pinball loss": self.loss_,
                 "bandwidth": self.bandwidth_,
             },
             coverage=coverage,
-            notes=("y has no density about its quantile: there are no standard errors",)
-            if np.any(np.isnan(np.diagonal(self.parameter_covariance_)))
-            else (),
+            notes=("y has no density about its quantile: there are no standard errors",) if unknown else (),
         )
         table.warn_of_collinearity()
         return table
+
+    @property
+    def _estimate(self) -> LinearEstimate:
+        return self._estimate_
 
     def _minimized(self, phi: np.ndarray, t: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Return the coefficients of orthonormal columns that have the least pinball loss."""
@@ -235,35 +220,21 @@ class QuantileRegression(RegressorMixin, Estimator):
         self.n_iter_, self.converged_ = len(found.costs), found.optimal
         return np.linalg.solve(phi[found.rows], t[found.rows])
 
-    def _set_covariance(
-        self, phi: np.ndarray, r: np.ndarray, w: np.ndarray, unit: float, whole: LeastSquares
-    ) -> None:
-        q, n, first = float(self.quantile), float(whole.weight), int(whole.has_intercept)
+    def _spread(self, phi: np.ndarray, r: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Return a root of the covariance of coefficients of Φ, ΦᵀWΦ = I; NaN without a density."""
+        q = float(self.quantile)
         self.bandwidth_ = _bandwidth(r, w, q)
-        size = first + len(self.coef_)
-        self.parameter_covariance_ = np.full((size, size), np.nan)
+        none = np.full((phi.shape[1], phi.shape[1]), np.nan)
         if not self.bandwidth_ > 0.0:  # residuals without a spread
-            return
+            return none
         kernel = w * np.maximum(1.0 - (r / self.bandwidth_) ** 2, 0.0) * (0.75 / self.bandwidth_)
-        density = (phi * kernel[:, None]).T @ phi
         try:
-            inverse = np.linalg.inv(density)
+            return np.sqrt(q * (1.0 - q)) * np.linalg.inv((phi * kernel[:, None]).T @ phi)
         except np.linalg.LinAlgError:
-            return
-        # ΦᵀWΦ is the identity.
-        own = q * (1.0 - q) * (inverse @ inverse)
-        mapping = np.zeros((size, len(density)))
-        mapping[first:, first:] = np.asarray(whole.root)
-        if first:
-            mapping[0, 0] = n**-0.5
-            mapping[0, 1:] = -np.asarray(whole.centre) @ np.asarray(whole.root)
-        found = mapping @ own @ mapping.T
-        if whole.span is not None:
-            open_ = first + np.flatnonzero(~np.asarray(whole.span.determined()))
-            found[open_, open_] = np.inf
-        self.parameter_covariance_ = found
+            return none
 
     def _check_intervals(self) -> None:
+        """Refuse intervals of fewer than four rows a parameter on the smaller side of the quantile."""
         check_fitted(self)
         q = float(self.quantile)
         least = FEWEST_ROWS * self._rank_ / min(q, 1.0 - q)
@@ -272,7 +243,7 @@ class QuantileRegression(RegressorMixin, Estimator):
                 f"X has too few rows for intervals: a weight of {self._weight_:g} for {self._rank_} "
                 f"parameters at the quantile {q:g}, which needs {least:g}"
             )
-        if not np.all(np.diagonal(self.parameter_covariance_) >= 0.0):
+        if not np.all(self._estimate_.coef_std_errors >= 0.0):
             raise ValueError(
                 "y has no density about its quantile: it is fitted without error, or has few values"
             )

@@ -208,9 +208,3 @@ def standardized_target(target: Standardizer, block: Batch) -> np.ndarray:
 def _linear_factor(X: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> LinearFactor:
     # Rows fewer than their columns are a smaller factor than a triangle.
     return LinearFactor.of(X, y, weights, reduce=X.shape[0] > X.shape[1])
-
-
-def independent_columns(X: np.ndarray, whole: LeastSquares) -> np.ndarray:
-    """Return linearly independent columns with the span of those of X and of the intercept."""
-    columns = (X - whole.centre) @ whole.root
-    return np.column_stack([np.full((len(X), int(whole.has_intercept)), whole.weight**-0.5), columns])

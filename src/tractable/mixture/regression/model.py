@@ -73,7 +73,7 @@ class RegressionMixture:
         rss, dof = [], []
         for each in self.regressions:
             penalty = float(np.sum((each.coef[0] * root_alpha) ** 2))
-            shrunk = float(np.sum((root_alpha[:, None] * each.root) ** 2))
+            shrunk = float(np.sum((root_alpha[:, None] * each.slopes_root) ** 2))
             rss.append(max(float(each.rss[0]) - penalty, 0.0))
             dof.append(each.residual_dof + shrunk)
         squares, dofs = np.array(rss), np.array(dof)

@@ -225,17 +225,18 @@ class RegressionProblem(EMProblem):
         if self.initial_coef is not None:
             return self.with_coefficients(*self.initial_coef)
         one, K = self.least_squares, self.n_components
+        root = one.slopes_root[:, int(one.has_intercept) :]  # without the column of the offset
         reach = np.sqrt(max(float(one.noise_variance_ml[0]), self.floor))
         apart = rng.random() if self.fit_intercept else 0.0  # the part of the difference in the intercepts
         lifts = np.sqrt(apart) * reach * rng.standard_normal(K)
         draws = np.sqrt((1.0 - apart) / max(one.rank, 1)) * reach * rng.standard_normal((K, one.rank))
-        tilts = np.sqrt(self.total) * draws @ one.root.T
+        tilts = np.sqrt(self.total) * draws @ root.T
         found = self.with_coefficients(one.coef + tilts, one.intercept + lifts - tilts @ one.centre)
         if self.gate_alpha is None:
             return found
         # A gate that separates the rows, more or less sharply: components may differ in where they are, too.
         sharp = INITIAL_GATE * rng.random() / np.sqrt(max(one.rank, 1))
-        slopes = sharp * np.sqrt(self.total) * rng.standard_normal((K, one.rank)) @ one.root.T
+        slopes = sharp * np.sqrt(self.total) * rng.standard_normal((K, one.rank)) @ root.T
         slopes -= slopes.mean(axis=0)
         return replace(found, gate=np.column_stack([-slopes @ one.centre, slopes]))
 
