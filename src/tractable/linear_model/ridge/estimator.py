@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.base import RegressorMixin as SklearnRegressor
 
-from tractable.arrays.namespace import is_numpy_array, is_sparse
+from tractable.arrays.namespace import is_sparse
 from tractable.base import (
     Estimator,
     ModelTags,
@@ -22,7 +22,6 @@ from tractable.base.linear_inference import LinearInference
 from tractable.base.options import SklearnOptions
 from tractable.base.parameters import check_choice, check_number
 from tractable.base.penalty_search import PenaltySearch, check_scorer
-from tractable.base.validation import check_after
 from tractable.data import SparseSource
 from tractable.engines import LeastSquares
 from tractable.engines.least_squares import PointSolution
@@ -33,7 +32,7 @@ from tractable.linear_model.least_squares import (
     set_solution,
     warn_of_light_weights,
 )
-from tractable.linear_model.ridge.leave_one_out import METHODS, has_few_rows, left_out_errors, search
+from tractable.linear_model.ridge.leave_one_out import METHODS, left_out_errors, search
 from tractable.linear_model.ridge.solution import ridge
 from tractable.linear_model.rows import (
     LinearFit,
@@ -359,12 +358,7 @@ class RidgeCV(LinearInference, RegressorMixin, Estimator):
         alphas = check_penalties("alphas", self.alphas)
         if self._in_memory:
             refuse_foreign(X)
-        # Products of few rows show what is not finite: rows without weights are not read for it.
-        shown = not self._in_memory and sample_weight is None and is_numpy_array(X)
-        shown = shown and X.ndim == 2 and has_few_rows(X)
-        rows = check_rows(
-            self, X, y, sample_weight, reset=True, min_rows=2, supervised=True, finite=not shown
-        )
+        rows = check_rows(self, X, y, sample_weight, reset=True, min_rows=2, supervised=True)
         if is_sparse(X) and X.shape[1] > GRAM_COLUMNS:
             raise ValueError(
                 f"X is sparse and has {X.shape[1]} columns: RidgeCV takes sparse rows of at most "
@@ -374,12 +368,7 @@ class RidgeCV(LinearInference, RegressorMixin, Estimator):
             held = _held(rows)
             self._choose_by_folds(held, alphas) if self.cv is not None else self._choose_by_rows(held, alphas)
             return self
-        found = check_after(
-            self,
-            rows.data if shown else None,
-            lambda: search(rows, alphas, self.method, **_intercept(self)),
-            lambda found: found.sum_of_squares,
-        )
+        found = search(rows, alphas, self.method, **_intercept(self))
         self.cv_curve_ = found.curve
         self.alpha_, self.best_score_ = found.curve.best_alpha, -found.curve.best_score
         set_solution(self, found.solution, flat=found.flat)

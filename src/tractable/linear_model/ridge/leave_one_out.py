@@ -1,6 +1,5 @@
 """Leave-one-out and generalised cross-validation of ridge regression, for every penalty of a grid at once."""
 
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,10 @@ from tractable.engines import LeastSquares, fold
 from tractable.engines.long_rows import read_rows
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
 from tractable.linear_model.ridge.solution import Centering, dual_solution, primal_solution
-from tractable.linear_model.rows import check_factor, moments_of_rows, varying_columns
+from tractable.linear_model.rows import check_factor, linear_factor
 from tractable.metrics.penalties import CVCurve
 from tractable.primitives import SILENT
 from tractable.primitives.threads import blas_for_columns
-from tractable.statistics import LinearFactor
 from tractable.statistics.rows import as_rows, counts
 from tractable.value import value
 
@@ -134,7 +132,6 @@ class PenaltySearch:
     curve: CVCurve
     solution: LeastSquares
     flat: bool  # whether there is one target, given as a vector
-    sum_of_squares: float = inf  # of all entries of X, where products of few rows show it
 
 
 def has_few_rows(data: Any) -> bool:
@@ -159,7 +156,7 @@ def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Pe
     if has_few_rows(rows.data):
         with blas_for_columns(rows.data.shape[0]):  # a system of the size of the rows
             return _few_rows(rows, alphas, method, **intercept)
-    spectrum, centering, weight, flat = _column_spectrum(rows, alphas, method, **intercept)
+    spectrum, centering, weight, flat = _column_spectrum(rows, alphas, **intercept)
     target_scale = _target_scale(spectrum, weight, alphas)
     penalties = _like(alphas, spectrum.basis)
     if method == "gcv":
@@ -185,12 +182,12 @@ def left_out_errors(rows: Rows, alphas: np.ndarray, **intercept: bool) -> np.nda
     `intercept` are `fit_intercept` and `penalize_intercept`. Rows of weight zero are left out of every fit.
     """
     if not has_few_rows(rows.data):
-        spectrum, centering, weight, _ = _column_spectrum(rows, alphas, "loo", **intercept)
+        spectrum, centering, weight, _ = _column_spectrum(rows, alphas, **intercept)
         scale = _target_scale(spectrum, weight, alphas)
         of = LeaveOneOut.at(spectrum, centering, weight, scale, alphas)
         return scale * of.errors(rows.data, rows.y, rows.weights)[1]
     counted = np.ones(len(rows.data), dtype=bool) if rows.weights is None else rows.weights > 0.0
-    few, centering, weight, weights, _ = _row_spectrum(rows, alphas, **intercept)
+    few, centering, weight, weights = _row_spectrum(rows, alphas, **intercept)
     scale = _target_scale(few, weight, alphas)
     y = _as_columns(rows.y, rows.data)
     found = np.empty((*y.shape, len(alphas)))
@@ -202,32 +199,31 @@ def left_out_errors(rows: Rows, alphas: np.ndarray, **intercept: bool) -> np.nda
 
 
 def _column_spectrum(
-    rows: Rows, alphas: np.ndarray, method: str, **intercept: bool
+    rows: Rows, alphas: np.ndarray, **intercept: bool
 ) -> tuple[ColumnSpectrum, Centering, float, bool]:
-    """Decompose many rows: by their scatter where that is safe and rows are read again, else by QR."""
-    centred = intercept["fit_intercept"] and not intercept["penalize_intercept"]
-    varies = varying_columns(rows) if centred and not isinstance(rows.data, Source) else None
-    if method == "loo" and varies is not None:
-        moments = moments_of_rows(rows)
-        centering = Centering.of(moments.mean, moments.mean.shape[0] - varies.shape[0], **intercept)
-        spectrum = ColumnSpectrum.from_scatter(moments.scatter, varies, float(alphas.min()))
-        if spectrum is not None:
-            return spectrum, centering, float(moments.weight), rows.y.ndim == 1
-    statistic = check_factor(fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights))
-    if centred:
+    """Decompose the columns of many rows, by the products of their factor where that is safe."""
+    statistic = check_factor(linear_factor(rows))
+    if intercept["fit_intercept"] and not intercept["penalize_intercept"]:
         statistic = statistic.without_constant_columns()
-        if varies is not None:
-            statistic = statistic.without(~varies)
     centering = Centering.of(statistic.mean, statistic.n_targets, **intercept)
     factor = centering.factor(statistic)
     p = factor.shape[1] - statistic.n_targets
-    spectrum = ColumnSpectrum.of(factor[:, :p], factor[:, p:])
+    varies = namespace_of(factor).any(factor[:, :p] != 0, axis=0)
+    with blas_for_columns(p):
+        spectrum = ColumnSpectrum.from_scatter(_products(factor), varies, float(alphas.min()))
+    if spectrum is None:
+        spectrum = ColumnSpectrum.of(factor[:, :p], factor[:, p:])
     return spectrum, centering, float(statistic.weight), statistic.flat
+
+
+@SILENT
+def _products(factor: Array) -> Array:
+    return factor.T @ factor
 
 
 def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> PenaltySearch:
     """Search in the space of the rows; those of weight zero are left out."""
-    spectrum, centering, total, weights, squares = _row_spectrum(rows, alphas, **intercept)
+    spectrum, centering, total, weights = _row_spectrum(rows, alphas, **intercept)
     target_scale = _target_scale(spectrum, total, alphas)
     if method == "gcv":
         curve, _ = _gcv(alphas, spectrum, centering, total)
@@ -238,13 +234,13 @@ def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) ->
         errors = leave_one_out_errors(residuals, one_minus_leverage)
         curve = _loo(alphas, LeftOutErrors.of(residuals, errors, weights), total, target_scale)
     solution = dual_solution(spectrum, centering, total, curve.best_alpha)
-    return PenaltySearch(curve=curve, solution=solution, flat=rows.y.ndim == 1, sum_of_squares=squares)
+    return PenaltySearch(curve=curve, solution=solution, flat=rows.y.ndim == 1)
 
 
 def _row_spectrum(
     rows: Rows, alphas: np.ndarray, **intercept: bool
-) -> tuple[RowSpectrum, Centering, float, Array | None, float]:
-    """Decompose few rows, those of positive weight; the last result is the sum of squares of X."""
+) -> tuple[RowSpectrum, Centering, float, Array | None]:
+    """Decompose few rows, those of positive weight."""
     x, y, weights = _counted(rows)
     xp = namespace_of(x)
     one = counts(weights, y)
@@ -259,14 +255,7 @@ def _row_spectrum(
     free = root / total**0.5 if centering.free_intercept else None
     targets = (y - centering.offset) * root[:, None]
     spectrum = RowSpectrum.of(columns, targets, float(alphas.min()), free, products)
-    return spectrum, centering, total, weights, _sum_of_squares(products, total, mean)
-
-
-@SILENT
-def _sum_of_squares(products: Array, total: float, mean: Array) -> float:
-    """Return that of all entries of rows, from the products of the centred rows and the means of columns."""
-    xp = namespace_of(products)
-    return float(xp.sum(xp.linalg.diagonal(products)) + total * (mean @ mean))
+    return spectrum, centering, total, weights
 
 
 def _counted(rows: Rows) -> tuple[Array, Array, Array | None]:
