@@ -151,16 +151,19 @@ def _turn_pairs(average: Arrays, n: Arrays, axes: Arrays, variances: Arrays) -> 
     """Turn each pair of axes in its plane to the angle that lowers Σ_k n_k tr(Σ_k⁻¹ S_k) most."""
     axes = axes.copy()
     precisions = n[:, None] / variances
+    inside = axes.T @ average @ axes
     d = axes.shape[1]
     for i in range(d):
         for j in range(i + 1, d):
             # Weights by the difference of the precisions: the best first axis is the least eigenvector.
-            pair = axes[:, [i, j]]
-            weighted = np.tensordot(precisions[:, i] - precisions[:, j], average, 1)
-            inside = pair.T @ weighted @ pair
-            angle = 0.5 * np.arctan2(-2.0 * inside[0, 1], inside[1, 1] - inside[0, 0])
+            weights = precisions[:, i] - precisions[:, j]
+            spread = weights @ (inside[:, j, j] - inside[:, i, i])
+            angle = 0.5 * np.arctan2(-2.0 * (weights @ inside[:, i, j]), spread)
             turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-            axes[:, [i, j]] = pair @ turn
+            pair = slice(i, j + 1, j - i)
+            axes[:, pair] = axes[:, pair] @ turn
+            inside[:, pair] = turn.T @ inside[:, pair]
+            inside[:, :, pair] = inside[:, :, pair] @ turn
     return axes
 
 

@@ -1,8 +1,6 @@
 """Polynomials of the columns, in powers or in orthogonal polynomials."""
 
-from itertools import chain, combinations_with_replacement
 from math import comb
-from typing import Any
 
 import numpy as np
 
@@ -10,6 +8,8 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.base.parameters import check_choice, check_number
 from tractable.linear_model.basis.base import Basis, column_range, standardised
 
+#: Of the products of columns: these are half a gigabyte.
+MOST_EXPONENTS = 1 << 26
 LETTERS = {"legendre": "P", "chebyshev": "T", "monomial": ""}
 
 
@@ -24,7 +24,8 @@ class PolynomialBasis(Basis):
     Parameters
     ----------
     degree : int
-        Largest sum of the exponents of a product.
+        Largest sum of the exponents of a product. Products whose exponents would need more than half a
+        gigabyte are refused before they are made; `n_monomials` says how many there are.
     interactions : bool
         Whether to include products of different columns, besides the powers of each.
     kind : {"legendre", "chebyshev", "monomial"}
@@ -76,9 +77,13 @@ class PolynomialBasis(Basis):
         self.kind = kind
         self.include_bias = include_bias
 
-    def _learn(self, X: Array, weights: Array) -> None:
+    def _check_parameters(self) -> None:
         check_number("degree", self.degree, least=1, whole=True)
         check_choice("kind", self.kind, LETTERS)
+
+    def _learn(self, X: Array, weights: Array) -> None:
+        self._check_parameters()
+        _check_size(X.shape[1], self.degree, interactions=self.interactions)
         self.powers_ = _exponents(X.shape[1], self.degree, interactions=self.interactions)
         if self.include_bias:
             self.powers_ = np.concatenate([np.zeros_like(self.powers_[:1]), self.powers_])
@@ -87,7 +92,10 @@ class PolynomialBasis(Basis):
     def _map(self, X: Array) -> list[Array]:
         xp = namespace_of(X)
         moved = X if self.kind == "monomial" else standardised(X, self.middle_, self.half_)
-        polynomials = [_polynomials(moved[:, j], self.degree, self.kind) for j in range(X.shape[1])]
+        highest = int(self.powers_.max(initial=0))
+        if not 0 <= self.powers_.min(initial=0) <= highest <= len(self.powers_):
+            raise ValueError("powers_ must be those of a fit")
+        polynomials = [_polynomials(moved[:, j], highest, self.kind) for j in range(X.shape[1])]
         products = []
         for row in self.powers_:
             product = xp.ones_like(X[:, 0])
@@ -130,12 +138,27 @@ def n_monomials(n_features: int, degree: int, *, interactions: bool = True) -> i
 
 
 def _exponents(d: int, degree: int, *, interactions: bool) -> np.ndarray:
-    chosen: Any
-    if interactions:
-        chosen = chain.from_iterable(combinations_with_replacement(range(d), k) for k in range(1, degree + 1))
-    else:
-        chosen = ((j,) * k for k in range(1, degree + 1) for j in range(d))
-    return np.array([np.bincount(columns, minlength=d) for columns in chosen])
+    """Return the exponents of each product, by their sum."""
+    each = np.eye(d, dtype=np.int64)
+    if d == 1 or not interactions:
+        return (np.arange(1, degree + 1)[:, None, None] * each).reshape(-1, d)
+    parts = [each]
+    for k in range(2, degree + 1):
+        # What begins with column j goes on with a product of it and later columns: these are the last ones.
+        later = [comb(d - j + k - 2, k - 1) for j in range(d)]
+        parts.append(np.concatenate([parts[-1][-n:] + each[j] for j, n in enumerate(later)]))
+    return np.concatenate(parts)
+
+
+def _check_size(d: int, degree: int, *, interactions: bool) -> None:
+    """Refuse more products than memory and time allow, before there is any."""
+    n_products = n_monomials(d, degree, interactions=interactions) - 1
+    if n_products > MOST_EXPONENTS // max(d, 16):
+        remedy = "a smaller degree, fewer columns" + (" or interactions=False" if interactions else "")
+        raise ValueError(
+            f"degree={degree} makes {n_products:,} products of the {d} columns of X, and "
+            f"{MOST_EXPONENTS // max(d, 16):,} are the most; take {remedy}"
+        )
 
 
 def _polynomials(t: Array, degree: int, kind: str) -> list[Array]:
