@@ -24,6 +24,8 @@ from tractable.value import value
 #: Lists are so much longer while a graph is made, which helps its repair.
 EXTRA = 3
 
+_MOST_TREES = 1 << 12
+
 
 @value
 class RandomizedForest(HyperplaneIndex):
@@ -44,11 +46,11 @@ class RandomizedForest(HyperplaneIndex):
     metric : Metric or str
         Euclidean, Mahalanobis or cosine.
     n_trees : int
-        Number of trees.
+        Number of trees, 4096 at most.
     leaf_size : int
         The most points of a leaf.
     repair : int
-        Rounds of repair of a neighbour graph.
+        Rounds of repair of a neighbour graph, 4096 at most.
     random_state : None, int or numpy.random.Generator
         The first trees of a larger forest are those of a smaller one.
 
@@ -80,8 +82,8 @@ class RandomizedForest(HyperplaneIndex):
         repair: int = 1,
         random_state: Any = None,
     ) -> None:
-        n_trees, leaf_size = as_whole("n_trees", n_trees, 1), as_whole("leaf_size", leaf_size, 2)
-        repair, seed = as_whole("repair", repair, 0), as_seed(random_state)
+        n_trees, leaf_size = as_whole("n_trees", n_trees, 1, _MOST_TREES), as_whole("leaf_size", leaf_size, 2)
+        repair, seed = as_whole("repair", repair, 0, _MOST_TREES), as_seed(random_state)
         rows = self._about_centre(points, metric)
         self._set(n_trees=n_trees, leaf_size=leaf_size, repair=repair, random_state=seed)
         first = self._tree(rows, 0)

@@ -13,7 +13,7 @@ class FourierBasis(Basis):
     Parameters
     ----------
     n_frequencies : int
-        Number of frequencies, multiples of 1 / T.
+        Number of frequencies, multiples of 1 / T; 65,536 at most.
     period : float, optional
         The period T, in the units of the columns. By default the length of the range of each column, with the
         smallest value as origin.
@@ -38,10 +38,13 @@ class FourierBasis(Basis):
         self.n_frequencies = n_frequencies
         self.period = period
 
-    def _learn(self, X: Array, weights: Array) -> None:
-        check_number("n_frequencies", self.n_frequencies, least=1, whole=True)
+    def _check_parameters(self) -> None:
+        check_number("n_frequencies", self.n_frequencies, least=1, most=1 << 16, whole=True)
         if self.period is not None:
             check_number("period, where it is not None,", self.period, above=0.0)
+
+    def _learn(self, X: Array, weights: Array) -> None:
+        self._check_parameters()
         xp = namespace_of(X)
         middle, half = column_range(X)
         if self.period is None:

@@ -45,7 +45,7 @@ class FunctionBasis(Basis):
         self.functions = functions
         self.names = names
 
-    def _learn(self, X: Array, weights: Array) -> None:
+    def _check_parameters(self) -> None:
         if not _is_sequence(self.functions) or not len(self.functions):
             raise ValueError(f"functions must be a sequence of at least one, got {self.functions!r}")
         for function in self.functions:
@@ -55,6 +55,9 @@ class FunctionBasis(Basis):
             not _is_sequence(self.names) or len(self.names) != len(self.functions)
         ):
             raise ValueError(f"names must be {len(self.functions)} words, got {self.names!r}")
+
+    def _learn(self, X: Array, weights: Array) -> None:
+        self._check_parameters()
         found = [_applied(function, X) for function in self.functions]
         self.widths_ = [0 if columns.ndim == 1 else int(columns.shape[1]) for columns in found]
 

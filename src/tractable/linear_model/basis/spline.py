@@ -16,7 +16,7 @@ class SplineBasis(Basis):
     n_knots : int
         Number of knots of each column, both ends included (fewer where its values repeat).
     degree : int
-        Degree of the polynomials between the knots.
+        Degree of the polynomials between the knots, 64 at most.
     strategy : {"quantile", "uniform"}
         Where the knots lie: at quantiles of the column, or evenly spaced over its range.
     include_bias : bool
@@ -55,10 +55,14 @@ class SplineBasis(Basis):
         self.strategy = strategy
         self.include_bias = include_bias
 
-    def _learn(self, X: Array, weights: Array) -> None:
+    def _check_parameters(self) -> None:
         check_number("n_knots", self.n_knots, least=2, whole=True)
-        check_number("degree", self.degree, least=1, whole=True)
+        # The work grows as its square.
+        check_number("degree", self.degree, least=1, most=64, whole=True)
         check_strategy(self.strategy)
+
+    def _learn(self, X: Array, weights: Array) -> None:
+        self._check_parameters()
         self.middle_, self.half_ = column_range(X)
         moved = standardised(X, self.middle_, self.half_)
         found = (spread_over(moved[:, j], weights, self.n_knots, self.strategy) for j in range(X.shape[1]))
