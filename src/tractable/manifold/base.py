@@ -60,7 +60,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_components
+        return self.embedding_.shape[1]
 
     @property
     def _precomputed(self) -> bool:

@@ -109,7 +109,7 @@ class FisherDiscriminant(
 
     @property
     def _n_features_out(self) -> int:
-        return self.scalings_.shape[1] if self.n_components is None else self.n_components
+        return self.scalings_[:, : self.n_components].shape[1]
 
     def _project(self, rows: np.ndarray) -> np.ndarray:
         return (rows - self.xbar_) @ self.scalings_[:, : self._n_features_out]

@@ -190,7 +190,7 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
 
     @property
     def _n_features_out(self) -> int:
-        return self.scalings_.shape[1] if self.n_components is None else self.n_components
+        return self.scalings_[:, : self.n_components].shape[1]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
