@@ -21,6 +21,9 @@ MODEL = "model.json"
 ARRAY_KINDS = "biufcSUmM"  # of NumPy dtypes: every one whose items are plain bytes
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # equal objects give equal bytes, whenever they are saved
 _CHUNK = 1 << 20
+_MOST_OF_NOTHING = (
+    1 << 20
+)  # the lengths of an empty array, multiplied: sums over its axes have as many entries
 
 
 def pack(file: BinaryIO, tree: Any, arrays: Sequence[np.ndarray]) -> None:
@@ -53,9 +56,9 @@ class Archive:
     def __init__(self, file: BinaryIO) -> None:
         if file.read(4) != b"PK\x03\x04":
             raise ValueError("it is not a file written by tractable.save")
-        size = file.seek(0, os.SEEK_END)
+        self.size = file.seek(0, os.SEEK_END)
         self._zip = zipfile.ZipFile(file)
-        self._sizes = _checked_sizes(self._zip.infolist(), size)
+        self._sizes = _checked_sizes(self._zip.infolist(), self.size)
         self._unread = set(self._sizes) - {MODEL}
 
     def tree(self) -> Any:
@@ -116,6 +119,8 @@ def _read_array(member: Any, name: str, size: int) -> np.ndarray:
         raise ValueError(f"{name} has the dtype {dtype}, and saved arrays hold plain data only")
     if any(length < 0 for length in shape) or math.prod(shape) * dtype.itemsize != size - member.tell():
         raise ValueError(f"{name} declares the shape {shape}, which is not what follows")
+    if math.prod(filter(None, shape)) > max(size, _MOST_OF_NOTHING):
+        raise ValueError(f"{name} has no entries and declares the shape {shape}: it is too long")
     raw = np.empty(size - member.tell(), dtype=np.uint8)
     _fill(member, raw.data)
     return raw.view(dtype).reshape(shape, order="F" if fortran else "C")

@@ -5,6 +5,7 @@ JSON's own scalars and lists stand for themselves; everything else is a dictiona
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from tractable.arrays.namespace import is_foreign_array, to_numpy
 from tractable.persistence import earlier
 from tractable.persistence.archive import ARRAY_KINDS, Archive
-from tractable.persistence.guarantees import check_guarantees
+from tractable.persistence.guarantees import check_guarantees, check_value
 from tractable.persistence.names import (
     SKLEARN_STATE,
     Registry,
@@ -29,6 +30,8 @@ from tractable.value import parameters
 PLAIN = (str, int, float, bool, type(None), Fraction)
 _MAX_DEPTH = 100
 _DTYPE_KINDS = f"{ARRAY_KINDS}O"  # of dtypes by themselves; arrays of objects are written item by item
+_MAX_RANGE = 1 << 16  # entries of all ranges given to classes: a constructor makes an array of a few bytes
+_MAX_ITEM = 1 << 16  # bytes of one entry of a dtype that stands by itself
 _MAX_BITS = 8192  # of an integer; Python reads back decimal numbers of 4300 digits
 
 
@@ -45,10 +48,38 @@ def is_key(x: Any) -> bool:
     return type(x) in PLAIN or isinstance(x, np.generic)
 
 
+class RangeBudget:
+    """How many entries ranges may have where classes are given them; elsewhere they may have any number.
+
+    A range is three numbers in a file, and a constructor may make an array of its entries.
+    """
+
+    def __init__(self) -> None:
+        self._left = _MAX_RANGE
+        self._depth = 0
+
+    @contextmanager
+    def given(self) -> Iterator[None]:
+        """Count the ranges that are read or written inside: they are given to a class."""
+        self._depth += 1
+        yield
+        self._depth -= 1
+
+    def spend(self, x: range) -> None:
+        """Count a range, and refuse it where it is beyond what is left."""
+        if not self._depth:
+            return
+        n_entries = max(-((x.start - x.stop) // x.step), 0)  # which may be too large for `len`
+        self._left -= n_entries
+        if self._left < 0:
+            raise ValueError(f"ranges given to a class have more than {_MAX_RANGE} entries")
+
+
 class _Encoder:
     def __init__(self) -> None:
         self.arrays: list[np.ndarray] = []
         self._around: list[int] = []  # the identities of the containers we are inside of
+        self._ranges = RangeBudget()
 
     def node(self, x: Any, path: str) -> Any:
         """Return the node of one object; the path is only for the message of a refusal."""
@@ -91,8 +122,15 @@ class _Encoder:
     def write_tuple(self, x: Any, path: str) -> Any:
         return {"tuple": self.write_list(x, path)}
 
-    def write_slice(self, x: Any, path: str) -> Any:
-        return {type(x).__name__: self.write_list([x.start, x.stop, x.step], path)}
+    def write_slice(self, x: slice, path: str) -> Any:
+        return {"slice": self.write_list([x.start, x.stop, x.step], path)}
+
+    def write_range(self, x: range, path: str) -> Any:
+        try:
+            self._ranges.spend(x)
+        except ValueError as error:
+            raise ValueError(f"cannot save {path}: {error}; give an array") from None
+        return {"range": [self.write_int(end, path) for end in (x.start, x.stop, x.step)]}
 
     def write_dict(self, x: Any, path: str) -> Any:
         for key in x:
@@ -149,7 +187,8 @@ class _Encoder:
         return {"class": name_of(x)}
 
     def write_value(self, x: Any, path: str) -> Any:
-        return {"value": {"class": name_of(type(x)), "parameters": self.write_named(parameters(x), path)}}
+        with self._ranges.given():
+            return {"value": {"class": name_of(type(x)), "parameters": self.write_named(parameters(x), path)}}
 
     def write_estimator(self, x: Any, path: str) -> Any:
         x = x if getattr(x, "_library_", None) is None else x.numpy()  # what was on a device loads anywhere
@@ -162,16 +201,18 @@ class _Encoder:
                 raise ValueError(
                     f"cannot save {path}.{name}: it is no parameter, and learned names end in '_'"
                 )
-        return {
-            "estimator": {
+        with self._ranges.given():
+            parts = {
                 "class": name_of(type(x)),
                 "parameters": self.write_named(given, path),
                 "attributes": self.write_named(learned, path),
             }
-        }
+        return {"estimator": parts}
 
     def write_splitter(self, x: Any, path: str) -> Any:
-        return {"splitter": {"class": name_of(type(x)), "parameters": self.write_named(arguments(x), path)}}
+        with self._ranges.given():
+            parts = {"class": name_of(type(x)), "parameters": self.write_named(arguments(x), path)}
+        return {"splitter": parts}
 
     def write_named(self, items: dict[str, Any], path: str) -> dict[str, Any]:
         return {name: self.node(item, f"{path}.{name}") for name, item in items.items()}
@@ -203,7 +244,7 @@ _WRITERS: dict[type, Callable[[_Encoder, Any, str], Any]] = {
     tuple: _Encoder.write_tuple,
     dict: _Encoder.write_dict,
     slice: _Encoder.write_slice,
-    range: _Encoder.write_slice,
+    range: _Encoder.write_range,
     np.ndarray: _Encoder.write_array,
     np.memmap: _Encoder.write_array,
     np.ma.MaskedArray: _Encoder.write_masked,
@@ -248,6 +289,7 @@ class _Decoder:
     def __init__(self, archive: Archive, registry: Registry) -> None:
         self._archive = archive
         self._registry = registry
+        self._ranges = RangeBudget()
 
     def item(self, node: Any) -> Any:
         """Return the object of one node."""
@@ -283,7 +325,9 @@ class _Decoder:
         return slice(*self._items(content, 3))
 
     def read_range(self, content: Any) -> range:
-        return range(*_expect(self._items(content, 3), int))
+        found = range(*_expect(self._items(content, 3), int))
+        self._ranges.spend(found)
+        return found
 
     def read_dict(self, content: Any) -> dict[Any, Any]:
         pairs = [self._items(pair, 2) for pair in _expect([content], list)[0]]
@@ -303,7 +347,8 @@ class _Decoder:
 
     def read_dtype(self, content: Any) -> np.dtype:
         dtype = np.dtype(_expect([content], str)[0][:32])
-        if dtype.kind not in _DTYPE_KINDS or dtype.hasobject != (dtype.kind == "O"):
+        plain = dtype.kind in _DTYPE_KINDS and dtype.hasobject == (dtype.kind == "O")
+        if not plain or dtype.itemsize > _MAX_ITEM:
             raise ValueError(f"{content!r} is not the dtype of an array")
         return dtype
 
@@ -312,7 +357,8 @@ class _Decoder:
 
     def read_splitter(self, content: Any) -> Any:
         name, given = _parts(content, "class", "parameters")
-        return _built(self._registry.splitter(name), self._named(given))
+        with self._ranges.given():
+            return _built(self._registry.splitter(name), self._named(given))
 
     def read_objects(self, content: Any) -> np.ndarray:
         shape, items = self._items(content, 2)
@@ -336,9 +382,14 @@ class _Decoder:
 
     def read_value(self, content: Any) -> Any:
         name, given = _parts(content, "class", "parameters")
-        if name in earlier.VALUES:
-            return earlier.VALUES[name](self._named(given))
-        return _built(self._registry.value(name), self._named(given))
+        with self._ranges.given():
+            if name in earlier.VALUES:
+                record = earlier.VALUES[name](self._named(given))
+            else:
+                record = _built(self._registry.value(name), self._named(given))
+        if is_value(type(record)):
+            check_value(record)
+        return record
 
     def read_estimator(self, content: Any) -> Any:
         name, given, learned = _parts(content, "class", "parameters", "attributes")
@@ -349,15 +400,16 @@ class _Decoder:
         for attribute in learned:
             if attribute.startswith("_") and attribute not in SKLEARN_STATE and hasattr(cls, attribute):
                 raise ValueError(f"{name} has no learned attribute {attribute!r}: it is the class's own")
-        estimator = _built(cls, self._named(given))
-        attributes = self._named(learned)
+        with self._ranges.given():
+            estimator = _built(cls, self._named(given))
+            attributes = self._named(learned)
         if learned and name in earlier.ATTRIBUTES:
             earlier.ATTRIBUTES[name](attributes)
         vars(estimator).update(attributes)
         row = row_of(cls)
         if learned and row is not None:
             vars(estimator).update({name: rebuild(estimator) for name, rebuild in row.rebuilt})
-        check_guarantees(estimator)
+        check_guarantees(estimator, self._archive.size)
         return estimator
 
     def _items(self, content: Any, length: int | None = None) -> list[Any]:
@@ -372,6 +424,8 @@ class _Decoder:
 def _built(cls: type, given: dict[str, Any]) -> Any:
     try:
         return cls(**given)
+    except MemoryError:
+        raise
     except Exception as error:
         raise ValueError(f"{cls.__name__} refused its parameters: {error}") from error
 

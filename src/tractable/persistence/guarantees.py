@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.persistence.fields import check_fields
 from tractable.value import parameters
 
 #: Attributes that hold finite numbers, and their axes: d columns, C classes, K components, n stored rows, any
@@ -46,12 +47,23 @@ _METHODS = (
     *("predict_var", "leverage", "decide", "kneighbors"),
 )
 
+#: Columns of rows on which a model of a small file may be tried.
+_MAX_COLUMNS = 1 << 20
+
 #: What NumPy says of arrays that do not fit each other: no refusal of rows.
 _SHAPES = re.compile(r"broadcast|matmul|einsum|not aligned|reshape|inhomogeneous|ambiguous")
 
 
-def check_guarantees(estimator: Any) -> None:
+def check_guarantees(estimator: Any, size: int = 0) -> None:
     """Refuse a loaded model that no fit can have given: one ValueError that names the attribute.
+
+    Parameters
+    ----------
+    estimator : estimator
+        As it was in the file.
+    size : int
+        The number of bytes of the file. A model is tried on rows of as many columns as it names; it may name
+        more than a million only if its file is larger than their number.
 
     Examples
     --------
@@ -71,7 +83,7 @@ def check_guarantees(estimator: Any) -> None:
         return
     kind = type(estimator).__name__
     width = learned.get("n_features_in_")
-    if width is not None and (type(width) is not int or width < 1):
+    if width is not None and (type(width) is not int or not 1 <= width <= _MAX_COLUMNS + size):
         raise ValueError(f"{kind}.n_features_in_ is {str(width)[:60]}, which no fit gives")
     incomplete = estimator.model_tags.missing_values  # NaN in rows and their statistics is a missing entry
     for name, x in learned.items():
@@ -144,25 +156,61 @@ def _nothing() -> None:
     """Do nothing: some models check their parameters together with their rows."""
 
 
+def check_value(record: Any) -> None:
+    """Refuse a loaded value whose fields have other types than declared, or that cannot answer rows it names.
+
+    Rows that a value must answer are what its method `_trial_rows` returns.
+
+    Examples
+    --------
+    >>> from tractable.report import SameForAll, TableColumn, TablePredictor
+    >>> mass = TableColumn(name="mass", kind="number", source="mass")
+    >>> model = TablePredictor(name="none", target="age", columns=(mass,), model=SameForAll(distribution=3))
+    >>> check_value(model)
+    Traceback (most recent call last):
+    ...
+    ValueError: TablePredictor cannot predict: its parts do not fit each other ('int' object has no ...
+    """
+    check_fields(record)
+    if hasattr(record, "_trial_rows"):
+        kind = type(record).__name__
+        try:
+            _check_answers(kind, record, record._trial_rows())  # noqa: SLF001
+        except _RefusedRowsError as error:
+            raise ValueError(f"{kind} does not answer the rows that it describes: {error}") from error
+
+
 def _check_methods(kind: str, estimator: Any, width: int) -> None:
     """Refuse a model whose methods fail on ordinary rows with another error than a ValueError."""
     # Numbers of rows that are hardly those of classes, components or columns.
     for rows in (np.zeros((7, width)), np.ones((11, width))):
-        for method in filter(partial(hasattr, estimator), _METHODS):
-            try:
-                result = _asked(kind, method, partial(getattr(estimator, method), rows))
-            except _RefusedRowsError:  # a model may refuse zeros: text was learned, or directions of rows
-                continue
-            several = isinstance(result, list)  # an entry a label
-            for part in result if several else [result]:
-                if method != "kneighbors" and len(part) != len(rows):
-                    raise ValueError(f"{kind}.{method} of {len(rows)} rows has {len(part)} entries")
-            if method in ("predict_proba", "decision_function") and hasattr(estimator, "classes_"):
-                labels = estimator.classes_ if several else [estimator.classes_]
-                for part, classes in zip(result if several else [result], map(np.shape, labels), strict=True):
-                    one = method == "decision_function" and classes == (2,)
-                    if part.shape[1:] != (() if one else classes):
-                        raise ValueError(f"{kind}.classes_ are not those of its scores")
+        with suppress(_RefusedRowsError):
+            _check_answers(kind, estimator, rows)
+
+
+def _check_answers(kind: str, model: Any, rows: Any) -> None:
+    """Ask each method; at the end raise the first refusal: zeros may be none of text, or of directions."""
+    refusals = []
+    for method in filter(partial(hasattr, model), _METHODS):
+        try:
+            result = _asked(kind, method, partial(getattr(model, method), rows))
+        except _RefusedRowsError as error:
+            refusals.append(error)
+            continue
+        several = isinstance(result, list)  # an entry a label
+        for part in result if several else [result]:
+            if method != "kneighbors" and len(part) != len(rows):
+                raise ValueError(f"{kind}.{method} of {len(rows)} rows has {len(part)} entries")
+        if method == "transform" and getattr(model, "_n_features_out", result.shape[1]) != result.shape[1]:
+            raise ValueError(f"{kind}.transform makes {result.shape[1]} columns, and others are named")
+        if method in ("predict_proba", "decision_function") and hasattr(model, "classes_"):
+            labels = model.classes_ if several else [model.classes_]
+            for part, classes in zip(result if several else [result], map(np.shape, labels), strict=True):
+                one = method == "decision_function" and classes == (2,)
+                if part.shape[1:] != (() if one else classes):
+                    raise ValueError(f"{kind}.classes_ are not those of its scores")
+    if refusals:
+        raise refusals[0]
 
 
 def _check_sample(kind: str, estimator: Any) -> None:
@@ -181,9 +229,11 @@ def _asked(kind: str, method: str, ask: Callable[[], Any]) -> Any:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             result = ask()
+    except MemoryError:
+        raise
     except Exception as error:
         if isinstance(error, ValueError) and not _SHAPES.search(str(error)):
-            raise _RefusedRowsError from error
+            raise _RefusedRowsError(str(error)) from error
         raise ValueError(f"{kind} cannot {method}: its parts do not fit each other ({error})") from error
     if any(array.dtype.kind == "f" and np.isnan(array).any() for array in _arrays(result)):
         raise ValueError(f"{kind}.{method} returns NaN, which it does after no fit")

@@ -106,6 +106,8 @@ def load(path: str | os.PathLike[str], types: Iterable[type] = ()) -> Any:
         try:
             archive = Archive(file)
             return decode(archive.tree(), archive, registry)
+        except MemoryError:
+            raise
         except Exception as error:
             # Whatever a damaged file sets off in zipfile, json, NumPy or a constructor, it is this one error.
             raise ValueError(f"cannot load {path}: {error}") from error

@@ -246,16 +246,43 @@ class BoostedTrees:
 
     def __post_init__(self) -> None:
         """Refuse nodes that no tree has; children come after their parents, so that every walk ends."""
-        size, ids = len(self.feature), np.arange(len(self.feature))
-        inner = ~self.is_leaf
-        trees = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        ends = self.starts[1:][trees] if len(trees) == size else np.zeros(0)
-        fits = len(trees) == size and len(self.outputs) == len(self.starts) - 1
-        for child in (self.left, self.right):
-            fits = fits and bool((child > ids)[inner].all() and (child < ends)[inner].all())
-        fits = fits and bool(((self.feature >= 0) & (self.feature < len(self.columns)))[inner].all())
-        if not (fits and self.bitset.max(initial=-1) < len(self.sets)):
+        if not (self._has_lengths_and_kinds() and self._has_walks_that_end() and self._has_codes_in_sets()):
             raise ValueError("the nodes of the trees do not fit each other")
+
+    def _has_lengths_and_kinds(self) -> bool:
+        whole = (self.starts, self.outputs, self.feature, self.left, self.right, self.bitset)
+        nodes = (*whole[2:], self.threshold, self.missing_left, self.is_leaf, self.addend)
+        flat = all(x.ndim == 1 for x in (*whole, *nodes, self.baseline)) and self.sets.ndim == 2
+        return (
+            flat
+            and all(x.dtype.kind in "iu" for x in whole)
+            and all(x.dtype.kind == "f" for x in (self.threshold, self.addend, self.baseline))
+            and all(x.dtype == bool for x in (self.missing_left, self.is_leaf, self.sets))
+            and len({len(x) for x in nodes}) == 1
+            and len(self.categories) == len(self.columns)
+            and len(self.outputs) == len(self.starts) - 1
+            and _are_indexes(self.outputs, len(self.baseline))
+        )
+
+    def _has_walks_that_end(self) -> bool:
+        size, ids = len(self.feature), np.arange(len(self.feature))
+        starts = self.starts.astype(np.int64)
+        sizes = starts[1:] - starts[:-1]
+        if self.starts[0] != 0 or self.starts[-1] != size or (sizes < 1).any():
+            return False
+        ends, inner = np.repeat(self.starts[1:], sizes), ~self.is_leaf
+        ahead = all(
+            (ids < child)[inner].all() and (child < ends)[inner].all() for child in (self.left, self.right)
+        )
+        return ahead and _are_indexes(self.feature[inner], len(self.columns))
+
+    def _has_codes_in_sets(self) -> bool:
+        split = ~self.is_leaf & (self.bitset >= 0)
+        n_codes = np.array([0 if known is None else len(known) for known in self.categories], dtype=np.int64)
+        most = n_codes[self.feature[split]]
+        return _are_indexes(self.bitset[split], len(self.sets)) and bool(
+            ((most > 0) & (most <= self.sets.shape[1])).all()
+        )
 
     @classmethod
     def of(cls, model: Any, columns: Sequence[str], categories: Sequence[tuple[Any, ...] | None]) -> Any:
@@ -319,6 +346,10 @@ class BoostedTrees:
             at[walking] = np.where(left, self.left[node], self.right[node])
             walking = walking[~self.is_leaf[at[walking]]]
         return at
+
+
+def _are_indexes(x: np.ndarray, length: int) -> bool:
+    return bool(((x >= 0) & (x < length)).all())
 
 
 def coded_rows(X: Any, columns: Sequence[str], categories: Sequence[tuple[Any, ...] | None]) -> np.ndarray:

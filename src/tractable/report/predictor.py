@@ -18,6 +18,9 @@ from tractable.report.table import Table, entry_text
 from tractable.report.time_order import date_of, date_part, with_dates
 from tractable.value import value
 
+DATE_PARTS = ("year", "month", "weekday", "hour")
+KINDS = ("number", "category", "boolean", *DATE_PARTS)
+
 
 @value
 class TableColumn:
@@ -43,13 +46,19 @@ class TableColumn:
     levels: tuple[str, ...] = ()
     ordered: bool = False
 
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {self.kind!r}")
+        if len(set(self.levels)) != len(self.levels):
+            raise ValueError(f"levels must differ from each other, got {self.levels}")
+
     def read(self, entries: Any) -> Any:
         """Return entries, an Arrow array, as the model takes them; unknown categories are missing."""
         import pandas as pd
 
         if is_text(entries.type):
             entries = trimmed(entries)
-        if self.kind in ("year", "month", "weekday", "hour"):
+        if self.kind in DATE_PARTS:
             found = date_part(_dates(entries), self.kind)
         elif self.kind == "number":
             numbers = numbers_of(entries)
@@ -197,6 +206,21 @@ class TablePredictor:
             raise TableError(no_column(lacking[0], names, "X", "the table"))
         found = {one.name: one.read(block.column(names.index(one.source))) for one in self.columns}
         return pd.DataFrame(found)
+
+    def _trial_rows(self) -> Any:
+        """Return some rows that the model must answer: they name each column, and the last has no entries."""
+        import pandas as pd
+
+        dates = np.array(["2000-01-01", "2001-06-30T12", "NaT"], dtype="M8[ns]")
+        entries = {
+            column.source: dates
+            if column.kind in DATE_PARTS
+            else [0.0, 1.0, None]
+            if column.kind == "number"
+            else [*(column.levels or ("",))[:1], *(column.levels or ("",))[-1:], None]
+            for column in self.columns
+        }
+        return pd.DataFrame(entries)
 
     def __repr__(self) -> str:
         what = "number" if self.classes is None else f"category of {len(self.classes)}"
