@@ -5,6 +5,7 @@ import os
 import sys
 import typing
 import zlib
+from collections import Counter
 from functools import cache
 from importlib import import_module
 
@@ -118,8 +119,30 @@ def pytest_runtest_teardown():
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_makereport(item, call):
     """Of an expected failure keep the message: its traceback, which nobody sees, takes a second to write."""
+    if call.when == "call" and "fuzzed" in getattr(item, "funcargs", {}):
+        counts = item.funcargs["fuzzed"].items()  # a message from a worker holds plain types
+        item.user_properties.append(("fuzzed", [[fuzzer, outcome, n] for (fuzzer, outcome), n in counts]))
     if call.excinfo is not None and item.get_closest_marker("xfail"):
         item.repr_failure = lambda excinfo: str(excinfo.value)
+
+
+@pytest.fixture
+def fuzzed():
+    """A count by (fuzzer, outcome), which the summary of all tests shows."""
+    return Counter()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say how many cases of each fuzzer were refused, accepted and equal."""
+    total = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, counts in getattr(report, "user_properties", ()):
+                if name == "fuzzed":
+                    total.update({(fuzzer, outcome): n for fuzzer, outcome, n in counts})
+    for fuzzer in sorted({fuzzer for fuzzer, _ in total}):
+        found = ", ".join(f"{n} {outcome}" for (name, outcome), n in sorted(total.items()) if name == fuzzer)
+        terminalreporter.write_line(f"{fuzzer}: {found}")
 
 
 @pytest.fixture
