@@ -35,6 +35,7 @@ from rows import (
     linear_robust,
     linear_sparse,
     logistic,
+    losses,
     manifold,
     mean_shift,
     mixture_regression,
@@ -230,6 +231,7 @@ COVARIANCES = [
     ),
 ]
 KERNELS = kernels.ROWS
+LOSSES = losses.ROWS
 STATISTICS = [
     Row("Moments", lambda: Moments),
     Row("DiagonalMoments", lambda: DiagonalMoments),

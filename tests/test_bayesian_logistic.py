@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression as Peer
 
 import tractable
 from tractable import BayesianLogisticRegression
-from tractable.engines.glm import Logit, LossExpansion, Probit
+from tractable.engines.glm import LossExpansion, Probit, class_loss
 
 
 def two_classes(rng, n=80, d=2):
@@ -27,15 +27,15 @@ def log_likelihood(a, sign, link):
     return (log_ndtr(sign * a) if link == "probit" else -np.logaddexp(0.0, -sign * a)).sum(-1)
 
 
-@pytest.mark.parametrize("link", [Logit.of(2), Probit(), Logit.of(4)])
-def test_the_expansion_is_of_the_loss(link, rng):
-    k = len(link.contrasts)
+@pytest.mark.parametrize("loss", [class_loss(2), Probit(), class_loss(4)])
+def test_the_expansion_is_of_the_loss(loss, rng):
+    k = len(loss.contrasts)
     x, codes, w = rng.normal(size=(30, 2)), rng.integers(0, k, 30), rng.uniform(size=30)
     scaling = rng.normal(size=2), rng.uniform(0.5, 2.0, size=2)
     b = rng.normal(size=3 * (k - 1))
 
     def expanded(b):
-        return LossExpansion.of(x, codes, w, link=link, scaling=scaling, coef=b.reshape(k - 1, 3))
+        return LossExpansion.of(x, codes, w, loss=loss, scaling=scaling, coef=b.reshape(k - 1, 3))
 
     at, step = expanded(b), 1e-5
     for j in range(len(b)):

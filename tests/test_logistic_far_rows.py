@@ -7,8 +7,7 @@ from sklearn import linear_model as peers
 
 import tractable
 from quick import some
-from tractable.classification.logistic.problem import MOST_SAMPLE
-from tractable.engines.glm import Logit, Probit
+from tractable.engines.glm.problem import MOST_SAMPLE
 
 
 def two_classes(n, rng):
@@ -63,12 +62,3 @@ def test_probabilities_of_many_rows_are_as_exact_as_tol_says(n, rng):
         model = tractable.LogisticRegression(tol=tol).fit(X, y)
         error = model.predict_proba(X) - exact.predict_proba(X)
         assert np.sqrt(np.mean(error**2)) <= np.sqrt(tol * exact.loss_ / 2.0)
-
-
-@pytest.mark.parametrize("link", [Logit.of(2), Logit.of(4), Probit()])
-def test_residuals_add_up_to_the_gradient(link, rng):
-    k = len(link.contrasts)
-    x, codes = rng.standard_normal((30, 3)), rng.integers(0, k, 30)
-    scaling, coef = (np.ones(3), np.full(3, 2.0)), rng.standard_normal((link.contrasts.shape[1], 4))
-    z, residuals = link.residuals(x, codes, scaling, coef)
-    np.testing.assert_allclose(residuals.T @ z, link.loss(x, codes, None, scaling, coef)[1], rtol=1e-10)

@@ -8,7 +8,7 @@ from scipy.special import expit
 import tractable
 from quick import some
 from tractable.classification import SeparableClassesWarning
-from tractable.classification.logistic.problem import MOST_PARAMETERS
+from tractable.engines.glm.problem import MOST_PARAMETERS
 
 
 def likelihood(X, y, **options):

@@ -6,8 +6,8 @@ import pytest
 from sklearn import linear_model as peers
 
 import tractable
-from tractable.classification.logistic.problem import MOST_PARAMETERS, MOST_SAMPLE, LogisticProblem
 from tractable.data import Batch
+from tractable.engines.glm.problem import MOST_PARAMETERS, MOST_SAMPLE, LinearPredictorProblem
 
 
 def problem(rng, n, d=3, k=3):
@@ -87,13 +87,13 @@ def test_a_column_that_a_sample_misses(k, C, rng, monkeypatch):
     X = np.column_stack([X, np.zeros(n)])
     X[: 2 * k, 3] = 1.0
     y[: 2 * k] = np.arange(2 * k) % k
-    passes, objective = [], LogisticProblem.objective
+    passes, objective = [], LinearPredictorProblem.expansion
 
     def counted(self, coef, **options):
         passes.append(self.data.n_rows)
         return objective(self, coef, **options)
 
-    monkeypatch.setattr(LogisticProblem, "objective", counted)
+    monkeypatch.setattr(LinearPredictorProblem, "expansion", counted)
     model = tractable.LogisticRegression(C, tol=1e-14).fit(X, y)
     assert passes.count(n) <= 15
     theirs = peers.LogisticRegression(C=C, solver="newton-cholesky", tol=1e-13).fit(X, y)
@@ -110,7 +110,7 @@ def test_a_warm_start_of_many_rows_goes_on_where_it_was(options, rng):
 
 def test_an_interrupted_look_at_the_sample_is_kept(rng, monkeypatch):
     X, y = problem(rng, MOST_SAMPLE + 5_000)
-    calls, whole = [], LogisticProblem.objective
+    calls, whole = [], LinearPredictorProblem.expansion
 
     def interrupted(self, free):
         calls.append(free)
@@ -118,7 +118,7 @@ def test_an_interrupted_look_at_the_sample_is_kept(rng, monkeypatch):
             raise KeyboardInterrupt
         return whole(self, free)
 
-    monkeypatch.setattr(LogisticProblem, "objective", interrupted)
+    monkeypatch.setattr(LinearPredictorProblem, "expansion", interrupted)
     model = tractable.LogisticRegression()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

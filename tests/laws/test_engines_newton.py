@@ -6,7 +6,7 @@ import pytest
 from tractable.arrays.linalg import cholesky, solve_cholesky
 from tractable.arrays.log_space import log1p_exp, sigmoid
 from tractable.arrays.namespace import to_numpy
-from tractable.engines.newton import newton, newton_cg
+from tractable.engines.newton import newton
 
 
 def logistic(X, t, ridge=0.0):
@@ -234,77 +234,58 @@ def test_no_steps_report_the_start():
     assert newton(quartic, np.zeros(1)).converged
 
 
-def by_products(objective):
-    """The same function with products of its Hessian, and its diagonal."""
+def test_a_last_step_without_an_evaluation_squares_the_error(table):
+    objective, calls = logistic(*table), []
 
-    def expansion(x):
-        value, gradient, hessian = objective(x)
-        return value, gradient, lambda v: hessian @ v, lambda: np.diag(hessian)
+    def counted(x):
+        calls.append(x)
+        return objective(x)
 
-    return expansion
-
-
-def test_conjugate_gradients_lead_to_the_minimum_of_the_factors(table):
-    objective = logistic(*table, ridge=0.1)
-    exact = newton(objective, np.zeros(4), tol=1e-14)
-    found = newton_cg(by_products(objective), np.zeros(4), tol=1e-10)
-    assert found.converged
-    assert np.all(np.diff(found.trace) <= 0.0)
-    np.testing.assert_allclose(found.x, exact.x, rtol=1e-5)
-    closer = newton_cg(by_products(objective), np.zeros(4), tol=1e-14, final_tol=1e-20)
-    np.testing.assert_allclose(closer.x, exact.x, rtol=1e-9)
-
-
-def test_a_first_system_that_is_solved_accurately_spares_steps(table):
-    """Near the minimum, where the quadratic model holds."""
-    objective = by_products(logistic(*table, ridge=0.1))
-    near = newton_cg(objective, np.zeros(4), tol=1e-3).x + 1e-3
-    steps = [newton_cg(objective, near, tol=1e-10, forcing=forcing).n_iter for forcing in (0.5, 1e-3)]
-    assert steps[1] < steps[0]
+    exact = newton(objective, np.zeros(4), tol=1e-20).x
+    plain = newton(counted, np.zeros(4), tol=1e-6)
+    n = len(calls)
+    for final_tol, spared in ((0.0, 0), (1e-6, 1)):
+        calls.clear()
+        found = newton(counted, np.zeros(4), tol=1e-6, final_tol=final_tol)
+        assert len(calls) == n - spared
+        assert found.converged
+        assert len(found.trace) == found.n_iter + 1
+        before, after = (np.max(np.abs(x - exact)) for x in (calls[-1], found.x))
+        assert before > 1e-8
+        assert after < 1e-2 * before
+        np.testing.assert_array_equal(found.gradient, objective(calls[-1])[1])
+    np.testing.assert_allclose(found.x, plain.x, rtol=1e-3)
 
 
-def test_a_badly_conditioned_system_ends_the_conjugate_gradients(rng):
-    """The search says that it did not converge, at a point that is no higher."""
-    directions = np.linalg.qr(rng.standard_normal((60, 60)))[0]
-    hessian = directions * np.geomspace(1e-12, 1.0, 60) @ directions.T
-    target = rng.standard_normal(60)
-
-    def quadratic(x):
-        return 0.5 * (x - target) @ hessian @ (x - target), hessian @ (x - target), hessian
-
-    found = newton_cg(by_products(quadratic), np.zeros(60), tol=1e-16, final_tol=1e-20, most_products=5)
-    assert not found.converged
-    assert found.value <= found.trace[0]
-
-
-def test_conjugate_gradients_go_on_until_gradients_are_settled(table):
-    objective, asked = logistic(*table, ridge=0.1), []
+def test_the_search_goes_on_until_gradients_are_settled(table):
+    objective, asked = logistic(*table), []
 
     def settled(x, gradient):
-        asked.append(np.abs(gradient).max())
-        return asked[-1] < 1e-9
+        asked.append(gradient)
+        return len(asked) == 3
 
-    found = newton_cg(by_products(objective), np.zeros(4), tol=1e-2, final_tol=1e-3, settled=settled)
+    first = newton(objective, np.zeros(4), tol=1e-2)
+    found = newton(objective, np.zeros(4), tol=1e-2, settled=settled)
     assert found.converged
-    assert len(asked) > 1
-    assert asked[-1] < 1e-9
+    assert len(asked) == 3
+    assert found.n_iter == first.n_iter + 2
+    np.testing.assert_array_equal(asked[-1], found.gradient)
 
 
-def test_interrupted_conjugate_gradients_keep_the_best_point(table):
-    objective, calls = by_products(logistic(*table, ridge=0.1)), []
+def test_an_interrupted_search_keeps_the_best_point(table):
+    objective, calls = logistic(*table), []
 
     def interrupted(x):
         calls.append(x)
-        if len(calls) == 3:
+        if len(calls) == 4:
             raise KeyboardInterrupt
         return objective(x)
 
-    found = newton_cg(interrupted, np.zeros(4))
+    found = newton(interrupted, np.zeros(4), interruptible=True)
     assert found.interrupted
     assert not found.converged
-    np.testing.assert_array_equal(found.x, calls[1])
-
-
-def test_conjugate_gradients_refuse_a_start_that_is_not_finite(table):
-    with pytest.raises(ValueError, match="start must have a finite value"):
-        newton_cg(by_products(logistic(*table)), np.full(4, np.nan))
+    assert found.n_iter == 2
+    assert found.value == objective(found.x)[0] == found.trace[-1]
+    calls.clear()
+    with pytest.raises(KeyboardInterrupt):
+        newton(interrupted, np.zeros(4))

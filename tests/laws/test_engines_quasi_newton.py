@@ -35,43 +35,12 @@ def solving(hessian):
 def test_quasi_newton_finds_the_minimum(exact, rng):
     slope, hessian = quartic(rng)
     rough = hessian if exact else lambda x: hessian(x) + 0.3 * np.diag(np.diag(hessian(x)))
-    found = lbfgs(slope, np.zeros(6), curvature=solving(rough), exact=exact, tol=1e-15)
+    found = lbfgs(slope, np.zeros(6), curvature=solving(rough), tol=1e-15)
     assert found.converged
     scale = np.sqrt(np.diag(hessian(found.x)))
-    np.testing.assert_allclose(found.gradient / scale, 0.0, atol=1e-6)
+    np.testing.assert_allclose(found.gradient / scale, 0.0, atol=1e-5)
     assert np.all(np.diff(found.trace) <= 0.0)
     assert found.value == found.trace[-1]
-
-
-@pytest.mark.parametrize("exact", [True, False])
-def test_an_expansion_gives_newton_steps_and_the_hessian_at_the_end(exact, rng):
-    """With value, slope and Hessian in one, the search ends with the Hessian, and after fewer evaluations."""
-    slope, hessian = quartic(rng)
-    calls = {"slope": 0, "expansion": 0}
-
-    def objective(x):
-        calls["slope"] += 1
-        return slope(x)
-
-    def expand(x):
-        calls["expansion"] += 1
-        return *slope(x), hessian(x)
-
-    def curvature(x, known=None):
-        H = hessian(x) + 0.3 * np.diag(np.diag(hessian(x))) if known is None else known
-        return lambda g: np.linalg.solve(H, g)
-
-    options = {"curvature": curvature, "exact": exact, "tol": 1e-8, "final_tol": 1e-16}
-    found = lbfgs(objective, np.zeros(6), expand=expand, **options)
-    assert found.converged
-    assert calls["slope"] >= (0 if exact else 1)
-    minimum = lbfgs(slope, np.zeros(6), curvature=solving(hessian), exact=True, tol=1e-20).x
-    np.testing.assert_allclose(found.x, minimum, rtol=1e-10)
-    np.testing.assert_allclose(found.curvature, hessian(minimum), rtol=1e-6)
-    np.testing.assert_allclose(found.value, slope(found.x)[0], rtol=1e-14)
-    assert np.all(np.diff(found.trace) <= 0.0)
-    without = lbfgs(slope, np.zeros(6), **{**options, "exact": False}).n_iter
-    assert sum(calls.values()) <= without
 
 
 def two_loops(pairs, gradient, initial):
@@ -96,32 +65,42 @@ def test_directions_are_those_of_the_two_loops_over_the_last_pairs(n_pairs, rng)
     gradient, (s, y) = rng.standard_normal(5), known[-1]
     sizes = np.diag(hessian)
     initials = {
-        "by the last pair": (None, False, lambda q: q * (s @ y) / (y @ y)),
-        "by sizes": (lambda g: g / sizes, False, lambda q: q / sizes),
-        "by sizes, rescaled": (lambda g: g / sizes, True, lambda q: q / sizes * (s @ y) / (y @ (y / sizes))),
+        "by the last pair": (None, lambda q: q * (s @ y) / (y @ y)),
+        "by sizes": (lambda g: g / sizes, lambda q: q / sizes * (s @ y) / (y @ (y / sizes))),
     }
-    for solve, rescaled, initial in initials.values():
-        found = held.direction(gradient, solve, rescaled=rescaled)
+    for solve, initial in initials.values():
+        found = held.direction(gradient, solve)
         np.testing.assert_allclose(found, two_loops(known, gradient, initial), rtol=1e-9)
+    held.add(steps[0], -hessian @ steps[0])  # of a negative curvature: left out
+    np.testing.assert_array_equal(held.direction(gradient, solve), found)
     held.forget()
-    np.testing.assert_array_equal(held.direction(gradient, lambda g: 2.0 * g, rescaled=True), 2.0 * gradient)
+    np.testing.assert_array_equal(held.direction(gradient, lambda g: 2.0 * g), 2.0 * gradient)
 
 
-def test_a_rescaled_curvature_may_be_too_large_everywhere(rng):
-    """A thousandfold diagonal takes about as many steps as the right one, and without rescaling many more."""
+def test_a_curvature_may_be_too_large_everywhere(rng):
+    """A thousandfold diagonal takes about as many steps as the right one."""
     slope, hessian = quartic(rng, spread=3.0)
 
-    def steps(factor, rescaled):
+    def steps(factor):
         sizes = factor * np.diag(hessian(np.zeros(6)))
-        options = {"curvature": lambda x: lambda g: g / sizes, "refresh": (), "rescaled": rescaled}
-        return lbfgs(slope, np.zeros(6), tol=1e-12, max_iter=2000, **options).n_iter
+        return lbfgs(slope, np.zeros(6), initial=lambda g: g / sizes, tol=1e-12, max_iter=2000).n_iter
 
-    assert steps(1e3, True) <= steps(1.0, True) + 5
-    assert steps(1e3, True) < steps(1e3, False)
+    assert steps(1e3) <= steps(1.0) + 5
+
+
+def test_a_curvature_takes_the_place_of_the_initial_matrix(rng):
+    """Sizes alone take many steps where columns are correlated; a curvature later on ends the search soon."""
+    slope, hessian = quartic(rng)
+    sizes = np.diag(hessian(np.zeros(6)))
+    options = {"initial": lambda g: g / sizes, "tol": 1e-12, "max_iter": 2000}
+    alone = lbfgs(slope, np.zeros(6), **options)
+    helped = lbfgs(slope, np.zeros(6), curvature=solving(hessian), refresh=(8, 10, 12), **options)
+    assert 8 < helped.n_iter < alone.n_iter
+    np.testing.assert_allclose(helped.value, alone.value, rtol=1e-10)
 
 
 def test_differences_of_gradients_mend_a_poor_guess(rng):
-    """With them fewer steps are needed than by the guess alone."""
+    """With those of ten steps fewer are needed than with those of one."""
     slope, hessian = quartic(rng, spread=3.0)
 
     def poor(x):
@@ -132,7 +111,7 @@ def test_differences_of_gradients_mend_a_poor_guess(rng):
             slope, np.ones(6), curvature=solving(poor), memory=memory, tol=1e-12, max_iter=2000
         ).n_iter
 
-    assert steps(10) < 0.6 * steps(1)
+    assert steps(10) < 0.8 * steps(1)
 
 
 def test_quasi_newton_says_when_steps_run_out(rng):
@@ -153,14 +132,14 @@ def test_the_caller_may_ask_for_a_smaller_gradient():
     def solve(x):
         return lambda g: g * np.exp(x - 20.0) * 1e8
 
-    early = lbfgs(far, np.zeros(1), curvature=solve, exact=True, tol=1e-4)
+    early = lbfgs(far, np.zeros(1), curvature=solve, refresh=range(99), tol=1e-4)
     assert early.converged
     assert abs(early.x[0] - 20.0) > 1.0
     late = lbfgs(
         far,
         np.zeros(1),
         curvature=solve,
-        exact=True,
+        refresh=range(99),
         tol=1e-4,
         settled=lambda x, g: bool(np.abs(g[0]) < 1e-11),
     )
@@ -179,7 +158,7 @@ def test_steps_after_convergence_may_be_asked_for(rng):
 
     def found(**options):
         asked.clear()
-        return lbfgs(slope, np.zeros(6), curvature=counted, exact=True, **options), len(asked)
+        return lbfgs(slope, np.zeros(6), curvature=counted, refresh=range(99), **options), len(asked)
 
     (least, _), (plain, n), (more, m) = found(tol=1e-16), found(tol=1e-6), found(tol=1e-6, final_tol=1e-20)
     assert n == m
@@ -202,7 +181,7 @@ def test_no_curvature_is_needed(rng):
     slope, hessian = quartic(rng, spread=3.0)
     found = lbfgs(slope, np.ones(6), tol=1e-15, max_iter=500)
     assert found.converged
-    least = lbfgs(slope, np.zeros(6), curvature=solving(hessian), exact=True, tol=1e-15)
+    least = lbfgs(slope, np.zeros(6), curvature=solving(hessian), refresh=range(99), tol=1e-15)
     np.testing.assert_allclose(found.x, least.x, rtol=1e-5)
     assert np.all(np.diff(found.trace) <= 0.0)
 

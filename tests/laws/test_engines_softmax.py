@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from tractable.arrays.namespace import to_numpy
 from tractable.engines import fold
-from tractable.engines.glm.losses import Logit, LossExpansion
+from tractable.engines.glm.losses import LossExpansion, Softmax
 from tractable.engines.glm.softmax_regression import softmax_regression
 
 
@@ -61,10 +61,10 @@ def test_the_gradient_is_zero_at_the_end(penalty, rng):
 def test_expansions_are_derivatives(rng):
     """Against central differences, whose error is of the order of the step squared."""
     X, targets, w = problem(rng, n=40)[0], soft(rng, 40), rng.uniform(0.5, 3.0, 40)
-    coef, step, each = rng.standard_normal((3, 3)), 1e-5, Logit.of(3, overparametrised=True)
+    coef, step, each = rng.standard_normal((3, 3)), 1e-5, Softmax.of(3, overparametrised=True)
 
     def at(v):
-        return LossExpansion.of(X, targets, w, link=each, coef=v)
+        return LossExpansion.of(X, targets, w, loss=each, coef=v)
 
     here = at(coef)
     for k in range(3):
@@ -79,10 +79,10 @@ def test_expansions_are_derivatives(rng):
 
 def test_rows_may_be_cut_anyhow(rng):
     X, targets, w = problem(rng)[0], soft(rng), rng.uniform(0.5, 3.0, 200)
-    coef, each = rng.standard_normal((3, 3)), Logit.of(3, overparametrised=True)
-    whole = LossExpansion.of(X, targets, w, link=each, coef=coef)
+    coef, each = rng.standard_normal((3, 3)), Softmax.of(3, overparametrised=True)
+    whole = LossExpansion.of(X, targets, w, loss=each, coef=coef)
     parts = np.array_split(np.arange(200), [0, 3, 50, 51])
-    pieces = [LossExpansion.of(X[i], targets[i], w[i], link=each, coef=coef) for i in parts]
+    pieces = [LossExpansion.of(X[i], targets[i], w[i], loss=each, coef=coef) for i in parts]
     total = sum(pieces[1:], pieces[0])
     np.testing.assert_allclose(total.value, whole.value)
     np.testing.assert_allclose(total.gradient, whole.gradient, atol=1e-11)

@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 
 from tractable.primitives.glm import agnostic as obvious
-from tractable.primitives.glm import (
-    compiled_single,
-    single_features,
-    softmax_curvature,
-    softmax_expansion,
-    softmax_loss,
-)
+from tractable.primitives.glm import softmax_curvature, softmax_expansion, softmax_loss
 from tractable.primitives.glm.compiled import softmax_curvature as compiled_curvature
 from tractable.primitives.glm.compiled import two_class_expansion, two_class_loss
 
@@ -97,48 +91,3 @@ def test_other_array_libraries(backend, rng):
     _, gradient = softmax_loss(rows, codes, counts, *given)
     assert backend.owns(gradient)
     assert backend.owns(softmax_curvature(rows, counts, *given))
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("n", "p"), [(0, 3), (1, 1), (7, 2), (64, 5), (700, 33), (301, 2100), (30, 9000)])
-def test_rows_in_single_precision_equal_the_obvious_sums_in_double(n, p, weighted, rng):
-    z = rng.standard_normal((n, p)).astype(np.float32)
-    coef, codes = (rng.standard_normal(p) / p**0.5).astype(np.float32), rng.integers(0, 2, n).astype(np.uint8)
-    w = rng.integers(0, 3, n).astype(float) if weighted else None
-    found = compiled_single.two_class_loss(z, codes, w, coef)
-    expected = obvious.single_loss(z.astype(float), codes, w, coef.astype(float))
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5 * (1.0 + n**0.5))
-    np.testing.assert_allclose(
-        found, obvious.single_loss(z, codes, w, coef), rtol=1e-5, atol=1e-5 * (1.0 + n**0.5)
-    )
-    curvatures = rng.random(n).astype(np.float32)
-    product = compiled_single.curvature_product(z, curvatures, coef)
-    expected = obvious.single_curvature_product(*(a.astype(float) for a in (z, curvatures, coef)))
-    np.testing.assert_allclose(product, expected, rtol=1e-5, atol=1e-5 * (1.0 + n**0.5))
-
-
-def test_sums_of_many_rows_in_single_precision_keep_their_digits(rng):
-    z = (1.0 + rng.random((200_000, 3))).astype(np.float32)
-    codes, coef = np.zeros(len(z), dtype=np.uint8), np.zeros(3, dtype=np.float32)
-    *gradient, loss = compiled_single.two_class_loss(z, codes, None, coef)
-    np.testing.assert_allclose(gradient, 0.5 * z.sum(axis=0, dtype=float), rtol=3e-7)
-    np.testing.assert_allclose(loss, len(z) * np.log(2.0), rtol=1e-13)
-
-
-def test_far_rows_in_single_precision_cost_their_distance():
-    z, coef = np.array([[1000.0], [-1000.0]], dtype=np.float32), np.ones(1, dtype=np.float32)
-    for wrong, cost in ((0, [0.0, 0.0]), (1, [2000.0, 2000.0])):
-        codes = np.array([1 - wrong, wrong], dtype=np.uint8)
-        assert compiled_single.two_class_loss(z, codes, None, coef).tolist() == cost
-
-
-@pytest.mark.parametrize("located", [False, True])
-def test_a_design_matrix_in_single_precision(located, rng):
-    x, shift, scale, _ = problem(rng, 5000, 60, 2, located)
-    large, small = (np.empty((len(x), 60 + located), dtype=np.float32) for _ in range(2))
-    single_features(x, shift, scale, large)
-    for start in range(0, len(x), 1000):  # so few rows are not met by compiled code
-        rows = slice(start, start + 1000)
-        single_features(x[rows], shift, scale, small[rows])
-    assert np.array_equal(large, small)
-    assert np.array_equal(large, obvious.features(x, shift, scale, 60 + located).astype(np.float32))

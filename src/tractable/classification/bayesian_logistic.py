@@ -32,7 +32,6 @@ from tractable.data import Source
 from tractable.data.blocks import map_rows
 from tractable.distributions import MultivariateNormal
 from tractable.engines import fold
-from tractable.engines.glm import Logit, Probit
 from tractable.engines.glm.integrals import (
     limit_rows,
     log_expected_probit,
@@ -40,7 +39,7 @@ from tractable.engines.glm.integrals import (
     log_expected_softmax,
 )
 from tractable.engines.glm.laplace import LaplaceApproximation, laplace, laplace_evidence
-from tractable.engines.glm.losses import LINKS, LossExpansion, probit_loss
+from tractable.engines.glm.losses import LINKS, ClassLoss, Logistic, LossExpansion, Probit, class_loss
 from tractable.primitives import as_double
 from tractable.primitives.linear import triangle
 from tractable.primitives.threads import blas_for_products
@@ -166,7 +165,7 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
             raise ValueError(f'link must be "logit" for more than two classes, y has {len(self.classes_)}')
         self._check_size()
         self._standardizer_ = self._standardize(data)
-        self._contrasts_ = Logit.of(len(self.classes_)).contrasts
+        self._contrasts_ = class_loss(len(self.classes_)).contrasts
         found = self._laplace(data, alpha)
         if not found.converged:
             warnings.warn(
@@ -298,10 +297,10 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
     def _laplace(self, data: Source, alpha: np.ndarray | None) -> LaplaceApproximation:
         """Return the Laplace approximation for standardized columns; every loss is one pass over the rows."""
         scaling = self._standardizer_.shift, self._standardizer_.scale
-        link = Logit(contrasts=self._contrasts_) if self.link == "logit" else Probit()
+        own: ClassLoss = Probit() if self.link == "probit" else class_loss(len(self.classes_))
 
         def loss(coef: np.ndarray) -> LossExpansion:
-            return fold(partial(LossExpansion.of, link=link, coef=coef, scaling=scaling), data)
+            return fold(partial(LossExpansion.of, loss=own, coef=coef, scaling=scaling), data)
 
         flat, c = np.zeros(int(self.fit_intercept)), self._contrasts_.shape[1]
         if alpha is None:
@@ -407,16 +406,9 @@ class LogisticPosterior:
 
     def _of_two(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return Σ w log p(±η) of two classes, and its gradient by the coefficients (..., 1, p)."""
-        sign = np.where(self.codes == 1, 1.0, -1.0) * float(self.contrasts[1, 0] - self.contrasts[0, 0])
-        margin = sign * (coef[..., 0, :] @ self.rows.T)
-        if self.link == "probit":
-            loss, by_margin, _ = probit_loss(margin)
-        else:
-            small = np.exp(-np.abs(margin))
-            loss = np.log1p(small) - np.minimum(margin, 0.0)
-            by_margin = -np.where(margin > 0.0, small, 1.0) / (1.0 + small)
-        slope = (-self.weights * sign * by_margin) @ self.rows
-        return -(loss @ self.weights), slope[..., None, :]
+        loss = Probit() if self.link == "probit" else Logistic()
+        found = loss.terms(coef[..., 0, :] @ self.rows.T, self.codes)
+        return -(found.value @ self.weights), -((self.weights * found.slope) @ self.rows)[..., None, :]
 
     def _of_many(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return Σ w log p of the classes of the rows, and its gradient by the coefficients (..., c, p)."""

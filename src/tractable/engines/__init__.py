@@ -5,7 +5,7 @@ from importlib import import_module
 from tractable.engines.em import EMResult, best_of, em, squared_extrapolation
 from tractable.engines.evidence import EvidenceDecomposition, decompose_evidence, elbo
 from tractable.engines.fold import fold
-from tractable.engines.glm import LikelihoodExpansion, SoftmaxRegression, softmax_regression
+from tractable.engines.glm import SoftmaxRegression, softmax_regression
 from tractable.engines.kmeans import Clusters
 from tractable.engines.least_squares import DeferredRoot, LeastSquares, PointSolution, least_squares
 from tractable.engines.linear_estimate import CovarianceRoot, LinearEstimate, RootOfRows, RowSpan
@@ -25,7 +25,6 @@ __all__ = [
     "EvidenceDecomposition",
     "Integral",
     "LeastSquares",
-    "LikelihoodExpansion",
     "LinearEstimate",
     "NewtonResult",
     "PointSolution",
@@ -61,6 +60,7 @@ MOVED = {
             "InducingPoints",
             "InducingPosterior",
             "LatentProcess",
+            "LikelihoodExpansion",
             "Nystrom",
             "Observations",
             "PrimalPosterior",

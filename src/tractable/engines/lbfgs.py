@@ -1,7 +1,6 @@
 """L-BFGS: with an optional estimate of the curvature as its initial matrix, and within bounds."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -15,25 +14,20 @@ Solve = Callable[[np.ndarray], np.ndarray]
 
 _EPS = float(np.finfo(np.float64).eps)
 
-#: A curvature is kept once a step is predicted to decrease f by less than the first part of its size: it
-#: changes little then, and differences of gradients correct it. An exact one must have brought the prediction
-#: down to the second part of the last; where there is no minimum, and x goes on and on, it does not.
-SETTLED_CURVATURE, QUICK = 1e-5, 1e-2
-#: A Newton step that is predicted to decrease f by less than this part leaves about the square of it.
-LAST_STEP = 1e-3
+#: A curvature is kept once a step is predicted to decrease f by less than this part of its size: it changes
+#: little then, and differences of gradients correct it.
+SETTLED_CURVATURE = 1e-5
 
 
 @single_threaded_blas()  # matrices are small, and the objective uses every core
 def lbfgs(
-    objective: Callable[[np.ndarray], tuple[Any, ...]],
+    objective: Callable[[np.ndarray], ValueAndGradient],
     start: np.ndarray,
     *,
-    curvature: Callable[..., Solve] | None = None,
-    expand: Callable[[np.ndarray], tuple[Any, ...]] | None = None,
-    exact: bool = False,
+    initial: Solve | None = None,
+    curvature: Callable[[np.ndarray], Solve] | None = None,
     refresh: tuple[int, ...] = (0, 2, 4),
     memory: int = 10,
-    rescaled: bool = False,
     tol: float = 1e-10,
     max_iter: int = 100,
     final_tol: float | None = None,
@@ -41,13 +35,10 @@ def lbfgs(
 ) -> NewtonResult:
     """Minimise a smooth convex function whose value and gradient are expensive, by limited-memory BFGS.
 
-    The curvature, for instance the Hessian of a sample of the data, is the initial matrix of the two-loop
-    recursion and is recomputed in the first steps, where it changes most; differences of gradients correct
-    it. With an exact curvature, recomputed in every step but the last ones, the search is Newton's method.
+    A curvature, for instance the Hessian of a sample of the data, is the initial matrix of the two-loop
+    recursion, multiplied by a number that fits the last differences; these correct it.
     Step lengths are halved until the value falls (Armijo). It stops when the decrease that the quadratic
     model predicts, ½ ∇fᵀ H⁻¹ ∇f, is at most `tol` times the size of f: |f| plus the decrease since the start.
-    Where the Hessian is known at the end, the last Newton step is taken without an evaluation: the gradient
-    is that before it.
 
     SciPy's L-BFGS-B has no initial matrix and no refresh: with the variables transformed by the same
     curvature it needs half as many passes again over the rows of a logistic regression.
@@ -55,33 +46,26 @@ def lbfgs(
     Parameters
     ----------
     objective : callable
-        ``objective(x)`` returns value and gradient, and more that `curvature` may use.
+        ``objective(x)`` returns value and gradient.
     start : array
         The point at which the search starts.
+    initial : callable, optional
+        Solves with the initial matrix. Without it that is a multiple of the identity.
     curvature : callable, optional
-        ``curvature(x, *more)`` returns a function that solves with the Hessian at x, or an estimate of it.
-        Without it the initial matrix is a multiple of the identity, by the last difference of gradients.
-    expand : callable, optional
-        ``expand(x)`` returns what the objective does, and more with which the curvature is the Hessian at x,
-        in less time than the two one after the other. It takes the place of the objective where the Hessian
-        is recomputed, and where a step is predicted to be the last.
-    exact : bool
-        Whether the curvature is the Hessian. With `expand`, whether it is at the start.
+        ``curvature(x)`` returns a function that solves with the Hessian at x, or an estimate of it, which
+        takes the place of the initial matrix.
     refresh : tuple of int
-        Steps before which an estimate is recomputed, and the pairs of differences dropped, unless the search
-        is near its end.
+        Steps before which it does, and the pairs of differences are dropped, unless the search is near its
+        end.
     memory : int
         Number of pairs of differences that are stored; of more, the oldest is dropped.
-    rescaled : bool
-        Whether H⁻¹ of the curvature is multiplied by sᵀy / yᵀH⁻¹y of the last differences s of x and y of
-        gradients: a curvature that is too large everywhere, such as that of a start far away, then fits.
     tol : float
         Relative decrease, predicted for the next step, at which the search stops.
     max_iter : int
         Maximum number of steps.
     final_tol : float, optional
         Where given, steps after convergence go on until the predicted decrease is at most this part of the
-        size of f, or no step is lower: the curvature is kept, so that each takes one evaluation.
+        size of f, or no step is lower.
     settled : callable, optional
         ``settled(x, gradient)`` says whether a gradient at x is small; the search does not stop before.
 
@@ -89,52 +73,34 @@ def lbfgs(
     --------
     >>> A, b = np.array([[3.0, 1.0], [1.0, 2.0]]), np.array([1.0, 0.0])
     >>> objective = lambda x: (0.5 * x @ A @ x - b @ x, A @ x - b)
-    >>> found = lbfgs(objective, np.zeros(2), curvature=lambda x: lambda g: g / np.diag(A))
+    >>> found = lbfgs(objective, np.zeros(2), initial=lambda g: g / np.diag(A))
     >>> found.x.round(6), found.converged
     (array([ 0.4, -0.2]), True)
     """
     x = np.asarray(start, dtype=np.float64)
-    expanded = expand is not None and exact  # whether the Hessian at x is known
-    here = expand(x) if expand is not None and exact else objective(x)
+    here = objective(x)
     if not (np.isfinite(here[0]) and np.isfinite(here[1]).all()):
         raise ValueError("start must have a finite value and gradient")
-    trace, pairs, solve = [float(here[0])], _Pairs(x.size, memory), None
-    converged = interrupted = False
-    settling, last = False, np.inf  # whether the curvature hardly changes any more; the last prediction
-    rate = 1.0  # about by how much a step with the last Hessian makes the prediction smaller
-    ends, newton = min(tol if final_tol is None else final_tol, LAST_STEP), exact or expand is not None
-    is_settled = settled or (lambda *_: True)
+    trace, pairs, solve = [float(here[0])], _Pairs(x.size, memory), initial
+    converged, interrupted, settling = False, False, False
     try:
         while len(trace) <= max_iter:
-            stale = expanded or (expand is None and not settling and (exact or len(trace) - 1 in refresh))
-            if curvature is not None and (solve is None or stale):
-                solve = curvature(x, *here[2:])
+            if curvature is not None and len(trace) - 1 in refresh and not settling:
+                solve = curvature(x)
                 pairs.forget()
-            direction = pairs.direction(here[1], solve, rescaled=rescaled)
+            direction = pairs.direction(here[1], solve)
             predicted = 0.5 * float(np.vdot(here[1], direction))
             size = abs(trace[-1]) + trace[0] - trace[-1]
-            rate = predicted / size if expanded and size > 0.0 else rate
-            if expanded and 0.0 <= predicted <= ends * size and (converged or is_settled(x, here[1])):
-                converged, x, trace = True, x - direction, [*trace, trace[-1] - predicted]
-                break
-            quick = not newton or predicted <= QUICK * last
-            settling = quick and predicted <= SETTLED_CURVATURE * size
-            expands = not settling or predicted * rate <= ends * size
-            evaluate = expand if expand is not None and expands else objective
-            stepped = None if predicted <= 0.0 else backtrack(evaluate, x, here, direction)
-            if stepped is None:
-                # No step is lower: at the minimum as far as the value can resolve it, or stuck.
-                small = 0.0 <= predicted <= max(tol, 8.0 * _EPS) * size
-                converged = converged or (small and is_settled(x, here[1]))
-                break
-            difference, change = stepped[0] - x, stepped[1][1] - here[1]
-            if float(np.vdot(difference, change)) > 0.0:
-                pairs.add(difference, change)
-            (x, here), expanded, last = stepped, evaluate is expand, predicted
-            trace.append(min(float(here[0]), trace[-1]))  # equal up to rounding where it rose
-            before, small = converged, predicted <= tol * size
-            converged = small and (before or is_settled(x, here[1]))
-            if converged and (final_tol is None or predicted <= final_tol * size or (before and not quick)):
+            settling = predicted <= SETTLED_CURVATURE * size
+            stepped = None if predicted <= 0.0 else backtrack(objective, x, here, direction)
+            small = 0.0 <= predicted <= (tol if stepped else max(tol, 8.0 * _EPS)) * size
+            if stepped is not None:
+                pairs.add(stepped[0] - x, stepped[1][1] - here[1])
+                x, here = stepped
+                trace.append(min(float(here[0]), trace[-1]))  # equal up to rounding where it rose
+            converged = converged or (small and (settled is None or settled(x, here[1])))
+            ends = final_tol is None or predicted <= final_tol * size
+            if stepped is None or (converged and ends):  # where no step is lower: at the minimum, or stuck
                 break
     except KeyboardInterrupt:
         interrupted = True
@@ -145,7 +111,6 @@ def lbfgs(
         n_iter=len(trace) - 1,
         converged=bool(converged),
         trace=np.array(trace),
-        curvature=here[2] if expanded else None,
         interrupted=interrupted,
     )
 
@@ -248,7 +213,9 @@ class _Pairs:
         self.last = 0
 
     def add(self, step: np.ndarray, change: np.ndarray) -> None:
-        """Add a pair; the oldest is left out where there are more than `memory`."""
+        """Add a pair of positive curvature; the oldest is left out where there are more than `memory`."""
+        if not float(np.vdot(step, change)) > 0.0:
+            return
         if self.last == len(self.steps):
             kept, self.last = slice(self.last - self.memory + 1, None), self.memory - 1
             self.steps[: self.last] = self.steps[kept]
@@ -258,7 +225,7 @@ class _Pairs:
         self.last += 1
         self.products[: self.last, self.last - 1] = self.steps[: self.last] @ self.changes[self.last - 1]
 
-    def direction(self, gradient: np.ndarray, solve: Solve | None, *, rescaled: bool) -> np.ndarray:
+    def direction(self, gradient: np.ndarray, solve: Solve | None) -> np.ndarray:
         """Return H⁻¹ ∇f by the two-loop recursion (Nocedal 1980), as products; x moves against it."""
         from scipy.linalg.lapack import dtrtrs
 
@@ -269,11 +236,8 @@ class _Pairs:
         g = gradient.reshape(-1)
         back = dtrtrs(R, S @ g)[0]
         q = g - back @ Y
-        if solve is None:  # a multiple of the identity, by the last pair
-            found = q * (R[-1, -1] / float(Y[-1] @ Y[-1]))
-        else:
-            found = solve(q.reshape(gradient.shape)).reshape(-1)
-            if rescaled:
-                found *= R[-1, -1] / float(Y[-1] @ solve(Y[-1].reshape(gradient.shape)).reshape(-1))
+        solve = solve or np.copy
+        found = solve(q.reshape(gradient.shape)).reshape(-1)
+        found *= R[-1, -1] / float(Y[-1] @ solve(Y[-1].reshape(gradient.shape)).reshape(-1))
         forth = dtrtrs(R, np.diagonal(R) * back - Y @ found, trans=1)[0]
         return (found + forth @ S).reshape(gradient.shape)

@@ -1,4 +1,4 @@
-"""Damped Newton minimisation, by factors or conjugate gradients, and the backtracking line search of both."""
+"""Damped Newton minimisation, and the backtracking line search that it shares with L-BFGS."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -8,7 +8,6 @@ import numpy as np
 
 from tractable.arrays.linalg import cholesky, solve_cholesky, symmetrize
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
-from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
 #: Value and gradient at a point and, for Newton's method, the Hessian or a function that solves with it.
@@ -18,9 +17,6 @@ Expansion = tuple[Any, ...]
 ARMIJO = 1e-4
 #: Number of recent steps whose decrease counts to the size of f.
 _RECENT = 3
-#: Conjugate gradients end where this part of the gradient is left, or a power of the part that the last step
-#: left: of a function far from quadratic, an accurate step is not worth its products.
-FORCING, FORCING_POWER = 0.5, 0.5 * (1.0 + 5.0**0.5)
 
 
 @value
@@ -73,6 +69,9 @@ def newton(
     tol: float = 1e-10,
     max_iter: int = 100,
     vanishing: bool = False,
+    final_tol: float | None = None,
+    settled: Callable[[Array, Array], bool] | None = None,
+    interruptible: bool = False,
 ) -> NewtonResult:
     """Minimise a smooth function by x ← x - t H⁻¹ ∇f(x), with t halved until f falls (Armijo).
 
@@ -97,6 +96,14 @@ def newton(
     vanishing : bool
         Whether the infimum of f is zero, so that |f| is no scale: the decrease since the start then counts to
         its size.
+    final_tol : float, optional
+        Where given, the last step is taken without an evaluation, which squares the error: one that is
+        predicted to decrease f by no more than this part of its size, or one more step of a converged search.
+        Gradient and curvature are those before it.
+    settled : callable, optional
+        ``settled(x, gradient)`` says whether a gradient at x is small; the search does not stop before.
+    interruptible : bool
+        Whether Ctrl-C ends the search with the best point so far, which is then `interrupted`.
 
     Examples
     --------
@@ -112,147 +119,42 @@ def newton(
     here = objective(x)
     if not (_is_finite(x) and _is_finite(*here)):
         raise ValueError("start must be finite, with a finite value, gradient and Hessian")
-    trace, converged = [float(here[0])], False
-    while len(trace) <= max_iter and not converged:
-        direction = _direction(here)
-        predicted = 0.5 * _inner(here[1], direction)
-        if predicted == 0.0:
-            converged = True
-            break
-        size = abs(trace[-1]) + trace[0 if vanishing else -min(1 + _RECENT, len(trace))] - trace[-1]
-        stepped = backtrack(objective, x, here, direction, value=value)
-        if stepped is None:
-            # No step was lower: at the minimum as far as the value can tell, or stuck.
-            converged = predicted <= max(tol, 8.0 * _eps(x)) * size
-            break
-        x, here = stepped
-        trace.append(min(float(here[0]), trace[-1]))  # equal up to rounding where it rose
-        converged = predicted <= tol * size
+    trace, converged, interrupted = [float(here[0])], False, False
+    is_settled = settled or (lambda *_: True)
+    try:
+        while len(trace) <= max_iter and not converged:
+            direction = _direction(here)
+            predicted = 0.5 * _inner(here[1], direction)
+            if predicted == 0.0:
+                converged = True
+                break
+            size = abs(trace[-1]) + trace[0 if vanishing else -min(1 + _RECENT, len(trace))] - trace[-1]
+            if final_tol is not None and predicted <= final_tol * size and is_settled(x, here[1]):
+                converged = True
+                trace.append(trace[-1] - predicted)
+                break
+            stepped = backtrack(objective, x, here, direction, value=value)
+            if stepped is None:
+                # No step was lower: at the minimum as far as the value can tell, or stuck.
+                converged = predicted <= max(tol, 8.0 * _eps(x)) * size
+                break
+            x, here = stepped
+            trace.append(min(float(here[0]), trace[-1]))  # equal up to rounding where it rose
+            converged = predicted <= tol * size and is_settled(x, here[1])
+    except KeyboardInterrupt:
+        if not interruptible:
+            raise
+        interrupted = True
     return NewtonResult(
-        x=x,
+        x=x - _direction(here) if final_tol is not None and converged else x,
         value=trace[-1],
         gradient=here[1],
         n_iter=len(trace) - 1,
         converged=converged,
         trace=np.array(trace),
         curvature=here[2],
-    )
-
-
-@single_threaded_blas()  # the objective uses every core
-def newton_cg(
-    objective: Callable[[np.ndarray], Expansion],
-    start: np.ndarray,
-    *,
-    tol: float = 1e-8,
-    final_tol: float = 1e-12,
-    forcing: float = FORCING,
-    max_iter: int = 100,
-    most_products: int = 200,
-    settled: Callable[[np.ndarray, np.ndarray], bool] | None = None,
-) -> NewtonResult:
-    """Minimise a smooth convex function of many variables by truncated Newton steps.
-
-    Each step solves H d = ∇f by preconditioned conjugate gradients, which need products with H alone, as
-    accurately as it is worth: to the part (|∇f| / |∇f before|)^φ of the gradient, φ the golden ratio
-    (Eisenstat and Walker 1996; Nocedal and Wright 2006, section 7.1). Step lengths are halved until f falls.
-    It stops as `lbfgs` does, after a step whose system is solved to `final_tol`.
-
-    Parameters
-    ----------
-    objective : callable
-        ``objective(x)`` returns ``(value, gradient, product, diagonal)``: functions that return H v for a v
-        like x, and an estimate of the diagonal of H, which is the preconditioner.
-    start : array
-        The point at which the search starts.
-    tol : float
-        Relative decrease, predicted for a step, at which the search stops.
-    final_tol : float
-        Part of the size of f to which the last system is solved. Where it is below rounding, steps go on
-        until one predicts as little, or none is lower.
-    forcing : float
-        Part of the gradient to which the first system is solved: little far from the minimum.
-    max_iter : int
-        Maximum number of steps.
-    most_products : int
-        Products with H after which a system counts as badly conditioned: the search ends, unconverged.
-    settled : callable, optional
-        ``settled(x, gradient)`` says whether a gradient at x is small; the search does not stop before.
-
-    Examples
-    --------
-    >>> A, b = np.array([[3.0, 1.0], [1.0, 2.0]]), np.array([1.0, 0.0])
-    >>> def objective(x):
-    ...     return 0.5 * x @ A @ x - b @ x, A @ x - b, lambda v: A @ v, lambda: np.diag(A)
-    >>> found = newton_cg(objective, np.zeros(2))
-    >>> found.x.round(6), found.converged
-    (array([ 0.4, -0.2]), True)
-    """
-    x = np.asarray(start, dtype=np.float64)
-    here = objective(x)
-    if not _is_finite(*here):
-        raise ValueError("start must have a finite value and gradient")
-    trace, converged, interrupted, solved, last = [float(here[0])], False, False, True, 0.0
-    least = 2.0 * final_tol  # of the size of f: what is not worth a product
-    try:
-        while len(trace) <= max_iter and solved:
-            size = abs(trace[-1]) + trace[0] - trace[-1]
-            direction, solved, last = _conjugate_gradients(here, last, forcing, least * size, most_products)
-            predicted = 0.5 * float(np.vdot(here[1], direction))
-            small = predicted <= max(tol, 8.0 * _eps(x)) * size
-            stepped = None if predicted <= 0.0 else backtrack(objective, x, here, direction)
-            if stepped is None:
-                converged = converged or (small and (settled is None or settled(x, here[1])))
-                break
-            x, here = stepped
-            trace.append(min(float(here[0]), trace[-1]))  # equal up to rounding where it rose
-            if solved and small:
-                converged, least = converged or settled is None or settled(x, here[1]), 1e-3 * least
-            if converged and (final_tol > 8.0 * _eps(x) or predicted <= final_tol * size):
-                break
-    except KeyboardInterrupt:
-        interrupted = True
-    return NewtonResult(
-        x=x,
-        value=trace[-1],
-        gradient=here[1],
-        n_iter=len(trace) - 1,
-        converged=bool(converged),
-        trace=np.array(trace),
         interrupted=interrupted,
     )
-
-
-def _conjugate_gradients(
-    here: Expansion, last: float, forcing: float, least: float, most: int
-) -> tuple[np.ndarray, bool, float]:
-    """Return d, H d ≈ ∇f, whether `most` products sufficed, and |∇f|², in the norm of the preconditioner.
-
-    `last` is |∇f|² of the step before; 0 at the first, whose system is solved to `forcing`. What is left of
-    it below `least` is not worth a product.
-    """
-    _, gradient, product, diagonal = here
-    scale = 1.0 / diagonal()
-    found, rest = np.zeros_like(gradient), gradient.copy()
-    along = scale * rest
-    first = left = float(np.vdot(rest, along))
-    part = min(FORCING, (first / last) ** (0.5 * FORCING_POWER)) if last > 0.0 else forcing
-    enough = max(part**2 * first, least)
-    for _ in range(most):
-        bent = product(along)
-        curvature = float(np.vdot(along, bent))
-        if not curvature > 0.0:
-            return found, left == 0.0, first
-        length = left / curvature
-        found += length * along
-        rest -= length * bent
-        scaled = scale * rest
-        before, left = left, float(np.vdot(rest, scaled))
-        if left <= enough:
-            return found, True, first
-        along *= left / before
-        along += scaled
-    return found, False, first
 
 
 def _direction(here: Expansion) -> Array:

@@ -19,12 +19,11 @@ from tractable.base import (
 )
 from tractable.base.options import SklearnOptions
 from tractable.engines.glm.integrals import log_expected_probit, log_expected_sigmoid, log_expected_softmax
-from tractable.engines.glm.likelihoods import BernoulliLogit, BernoulliProbit
-from tractable.engines.glm.losses import LINKS, helmert_contrasts
+from tractable.engines.glm.losses import LINKS, Logistic, Loss, Probit, helmert_contrasts
 from tractable.engines.mode_search import golden_section
 from tractable.gaussian_process.comparison import WeighedLatent
 from tractable.gaussian_process.latent import Approximation, LatentGaussianProcess, LatentModel, with_nu
-from tractable.gaussian_process.posteriors.latent import latent_process, softmax_process
+from tractable.gaussian_process.posteriors.latent import LikelihoodExpansion, latent_process, softmax_process
 from tractable.kernels import Kernel
 
 #: How several classes may be modelled.
@@ -240,8 +239,7 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
         if self.classes_.shape[0] > 2 and self.multi_class == "softmax":
             return [partial(_several_classes, targets=self._indicators(), weights=weights)]
         return [
-            partial(_two_classes, y=y, weights=weights, likelihood=self._likelihood())
-            for y in self._against_the_rest()
+            partial(_two_classes, y=y, weights=weights, loss=self._loss()) for y in self._against_the_rest()
         ]
 
     def _log_likelihoods(self) -> list[Any]:
@@ -249,8 +247,8 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
         if len(self.classes_) > 2 and self.multi_class == "softmax":
             rows = np.arange(len(weights))
             return [lambda f: log_softmax(f)[:, rows, self._codes_] @ weights]
-        expand = self._likelihood().expand
-        return [lambda f, y=y: expand(f[..., 0], y).value @ weights for y in self._against_the_rest()]
+        terms = self._loss().terms
+        return [lambda f, y=y: -(terms(f[..., 0], y).value @ weights) for y in self._against_the_rest()]
 
     def _predicted_and_exact(
         self, x: np.ndarray, weighed: list[WeighedLatent]
@@ -259,15 +257,15 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
         if len(self.classes_) > 2 and self.multi_class == "softmax":
             return predicted, predicted + weighed[0].shift(np.exp(log_softmax(weighed[0].draws)))
         one = np.ones(1)
-        certain = [np.exp(self._likelihood().expand(each.draws[..., 0], one).value) for each in weighed]
+        certain = [np.exp(-self._loss().terms(each.draws[..., 0], one).value) for each in weighed]
         moved = np.stack([each.shift(p) for each, p in zip(weighed, certain, strict=True)], axis=1)
         if len(weighed) == 1:
             return predicted, predicted + np.concatenate([-moved, moved], axis=1)
         each_class = np.maximum(np.exp(self._log_each(x)) + moved, np.finfo(np.float64).tiny)
         return predicted, np.exp(log_softmax(self.coupling_ * np.log(each_class)))
 
-    def _likelihood(self) -> BernoulliLogit | BernoulliProbit:
-        return BernoulliProbit() if self.link == "probit" else BernoulliLogit()
+    def _loss(self) -> Loss:
+        return Probit() if self.link == "probit" else Logistic()
 
     def _against_the_rest(self) -> list[Array]:
         """Return 1 for rows of a class and 0 for others: of the second of two classes, or of each."""
@@ -319,8 +317,8 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
         return power + slope / curvature if near else power
 
 
-def _two_classes(matrix: Array, start: Array | None, *, y: Array, weights: Array, likelihood: Any) -> Any:
-    return latent_process(matrix, lambda f: likelihood.expand(f, y) * weights, start=start)
+def _two_classes(matrix: Array, start: Array | None, *, y: Array, weights: Array, loss: Loss) -> Any:
+    return latent_process(matrix, lambda f: LikelihoodExpansion.of(loss.terms(f, y), weights), start=start)
 
 
 def _several_classes(matrix: Array, start: Array | None, *, targets: Array, weights: Array) -> Any:

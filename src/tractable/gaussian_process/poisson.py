@@ -11,10 +11,10 @@ from tractable.arrays.limits import check_squarable
 from tractable.base import ModelTags, RegressorMixin, all_or_nothing, check_targets
 from tractable.base.by_blocks import of_held_rows
 from tractable.distributions import Gamma, NegativeBinomial
-from tractable.engines.glm.likelihoods import PoissonLog
+from tractable.engines.glm.losses import Poisson
 from tractable.gaussian_process.comparison import WeighedLatent
 from tractable.gaussian_process.latent import Approximation, LatentGaussianProcess
-from tractable.gaussian_process.posteriors.latent import latent_process
+from tractable.gaussian_process.posteriors.latent import LikelihoodExpansion, latent_process
 from tractable.kernels import Kernel
 
 #: The variance of the logarithm of the rate that the default kernel begins with.
@@ -188,11 +188,11 @@ class GaussianProcessPoissonRegressor(RegressorMixin, LatentGaussianProcess):
         return model.moments(rows)
 
     def _approximations(self) -> list[Approximation]:
-        return [partial(_counts, y=self.y_train_, weights=self._weights(), likelihood=self._likelihood())]
+        return [partial(_counts, y=self.y_train_, weights=self._weights(), offset=self._offset())]
 
     def _log_likelihoods(self) -> list[Any]:
-        expand, weights = self._likelihood().expand, self._weights()
-        return [lambda f: expand(f[..., 0], self.y_train_).value @ weights]
+        offset, weights, terms = self._offset(), self._weights(), Poisson().terms
+        return [lambda f: -(terms(offset + f[..., 0], self.y_train_).value @ weights)]
 
     def _predicted_and_exact(
         self, x: np.ndarray, weighed: list[WeighedLatent]
@@ -205,8 +205,9 @@ class GaussianProcessPoissonRegressor(RegressorMixin, LatentGaussianProcess):
         exact = np.exp(0.5 * variance) + each.shift(np.exp(each.gaps[..., 0]))
         return mean + np.log(shape) - digamma(shape), mean + np.log(exact)
 
-    def _likelihood(self) -> PoissonLog:
-        return PoissonLog(offset=self.offset_ + np.log(self.exposure_))
+    def _offset(self) -> np.ndarray:
+        """Return what is added to the latent function, (n,)."""
+        return self.offset_ + np.log(self.exposure_)
 
 
 def _counts(
@@ -215,9 +216,13 @@ def _counts(
     *,
     y: np.ndarray,
     weights: np.ndarray,
-    likelihood: PoissonLog,
+    offset: np.ndarray,
 ) -> Any:
-    return latent_process(matrix, lambda f: likelihood.expand(f, y) * weights, start=start)
+    loss = Poisson()
+    base = loss.log_base_measure(y)
+    return latent_process(
+        matrix, lambda f: LikelihoodExpansion.of(loss.terms(offset + f, y), weights, base), start=start
+    )
 
 
 def _gamma_shape(variance: np.ndarray) -> np.ndarray:

@@ -22,11 +22,11 @@ from tractable.classification.labelled_rows import labelled_rows, labelled_sourc
 from tractable.classification.logistic.estimator import (
     LogisticRegression,
     linear_predictors,
-    link_of,
+    loss_of,
     penalty_named,
 )
-from tractable.classification.logistic.problem import LogisticProblem
-from tractable.classification.logistic.search import search
+from tractable.classification.logistic.problem import LogisticProblem, penalty_of
+from tractable.engines.glm.search import minimize
 from tractable.metrics.penalties import RULES, best_curve, check_penalties, check_ratios
 from tractable.value import replace
 
@@ -239,8 +239,8 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
         if ratio > 0.0:  # of classes that are nearly separable, the last digits take most of the time
             tol, max_iter = max(tol, SPARSE_TOL), min(max_iter, SPARSE_STEPS)
         for C in self.Cs_:
-            problem = replace(problem, C=float(C))
-            result = search(problem, coef, tol=tol, max_iter=max_iter)
+            problem = replace(problem, penalty=penalty_of(float(C), ratio))
+            result = minimize(problem, coef, tol=tol, max_iter=max_iter)
             if result.interrupted:
                 raise KeyboardInterrupt
             coef = result.x
@@ -260,7 +260,7 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
     def _fit_all(self, rows: Rows) -> None:
         """Fit all rows with what was chosen."""
         problem = self._problem(rows, self.C_, self.l1_ratio_)
-        found = search(problem, np.zeros(problem.shape), tol=float(self.tol), max_iter=int(self.max_iter))
+        found = minimize(problem, np.zeros(problem.shape), tol=float(self.tol), max_iter=int(self.max_iter))
         self.coef_, self.intercept_ = problem.to_columns(found.x)
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         penalty = 0.5 * float(np.sum(problem.ridge * found.x**2))
@@ -276,4 +276,4 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
             )
 
     def _class_scores(self, X: Any) -> np.ndarray:
-        return link_of(self.link, len(self.classes_)).log_scores(linear_predictors(self, X))
+        return loss_of(self.link, len(self.classes_)).log_scores(linear_predictors(self, X))

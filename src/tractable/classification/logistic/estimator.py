@@ -30,16 +30,17 @@ from tractable.base.validation import check_after
 from tractable.classification.labelled_rows import labelled_rows
 from tractable.classification.logistic.inference import SeparableClassesWarning, infer
 from tractable.classification.logistic.problem import (
-    BLOCK,
     ClassSummary,
     LogisticProblem,
+    penalty_of,
     with_class_weights,
 )
-from tractable.classification.logistic.search import search
 from tractable.data import ArraySource, Source
 from tractable.data.frames import split_frame
 from tractable.engines import NewtonResult, fold
-from tractable.engines.glm import Logit, Probit
+from tractable.engines.glm.losses import ClassLoss, Probit, class_loss
+from tractable.engines.glm.problem import BLOCK
+from tractable.engines.glm.search import minimize
 from tractable.engines.linear_estimate import NotComputedError
 from tractable.primitives import as_double
 from tractable.regression_tables import (
@@ -81,12 +82,11 @@ class LogisticRegression(ClassifierMixin, Estimator):
 
     Of two classes, p(C_2 | x) = σ(intercept + xᵀ coef). The coefficients minimise scikit-learn's objective,
     C Σ_n w_n log 1/p(C_n | x_n) + (1 - l1_ratio)/2 |coef|² + l1_ratio Σ|coef|, in which intercepts are not
-    penalised, by Newton's method (iteratively reweighted least squares) or L-BFGS, as folds over the rows:
-    the curvature is that of all rows or, of many rows and more than two classes or 64 columns, that of a
-    sample, which differences of gradients correct.
-    More than 64 penalised parameters of rows in memory are found by steps of L-BFGS in single precision and
-    Newton steps of conjugate gradients; of far more columns than rows, as combinations of the rows. Exact
-    over several passes: batches, files and sources are read once a step.
+    penalised, as folds over the rows: by Newton's method (iteratively reweighted least squares) or, of many
+    rows and more than two classes or 64 columns, by L-BFGS with the curvature of a sample, which differences
+    of gradients correct. The search over many rows begins at the minimum of a sample. Coefficients of far
+    more columns than rows are found as combinations of the rows. Exact over several passes: batches, files
+    and sources are read once a step.
 
     Columns are standardized internally, by their quartiles where they have outliers, so that their units
     hardly change the speed of the search; the penalty is on coefficients in the units of the columns, as
@@ -117,12 +117,10 @@ class LogisticRegression(ClassifierMixin, Estimator):
         no frequencies: standard errors are those of the sandwich covariance.
     tol : float
         The search converges when the predicted relative decrease of the objective is smaller and no gradient
-        is more than √tol of the sum of the absolute values of its terms; or, of more than 64 penalised
-        parameters of rows in memory, when the penalty, and an estimate for intercepts, show that the mean
-        objective is less than tol · log K above its minimum, K the number of classes. Below 1e-6 steps then
-        go on to a power of tol: by default the result of at most 20,000 rows and 64 parameters, and without a
-        penalty, is exact up to rounding. Else the root mean square error of probabilities is below
-        √(tol · log K / 2), by default 6e-5 of two classes, and in practice 1e-6.
+        is more than √tol of the sum of the absolute values of its terms. Steps then go on to a power of tol:
+        by default the result of Newton's method is exact up to rounding. Else the root mean square error of
+        probabilities is below √(tol · log K / 2), K the number of classes, by default 6e-5 of two, and in
+        practice 1e-6.
     max_iter : int
         Maximum number of steps.
     warm_start : bool
@@ -141,9 +139,9 @@ class LogisticRegression(ClassifierMixin, Estimator):
         Covariance of the parameters, class after class and in each the intercept first: the inverse of the
         Fisher information and the curvature of the squared penalty; with `class_weight` the sandwich
         A⁻¹ B A⁻¹ of the curvature A and the variance B of the gradient. What the rows do not determine has an
-        infinite variance, coefficients that are exactly zero by `l1_ratio` have NaN. Of more than 64
-        penalised parameters, and at most 8 million entries of X, it is computed from X when it is first asked
-        for: the model refers to X until then, and there is an error where X was changed in place.
+        infinite variance, coefficients that are exactly zero by `l1_ratio` have NaN. Of many penalised
+        parameters, by L-BFGS, and at most 8 million entries of X, it is computed from X when it is first
+        asked for: the model refers to X until then, and there is an error where X was changed in place.
     coef_std_errors_ : array of the shape of `coef_`
         Standard errors; with a squared penalty, standard deviations under the prior coef ~ N(0, C).
     z_values_, p_values_ : arrays of the shape of `coef_`
@@ -158,8 +156,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         Of the rows of the fit.
     kkt_ : float
         Largest violation of the optimality conditions, divided by the weight of the rows, for standardized
-        columns: zero at the minimum. Of two classes it is that before the last Newton step, with more than
-        4,096 rows and up to 64 columns, and with `tol` of 1e-6 or more.
+        columns: zero at the minimum. By Newton's method it is that before the last step.
     separable_ : bool or None
         Whether hyperplanes separate the classes, at least one from another; None where there is a penalty,
         and where it is not known: the search did not converge, or there are more than 1500 parameters and no
@@ -243,7 +240,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
             start = self._warm_start(problem, earlier)
         unpenalised = bool(np.isinf(self.C))
         tol = min(self.tol, TOL_UNPENALISED) if unpenalised else self.tol
-        found = search(problem, start, tol=float(tol), max_iter=int(self.max_iter))
+        found = minimize(problem, start, tol=float(tol), max_iter=int(self.max_iter))
         self._set_fitted(problem, found, unpenalised=unpenalised)
         self._warn_fitted(found)
         return self
@@ -468,10 +465,10 @@ class LogisticRegression(ClassifierMixin, Estimator):
         if len(covariance) > self.coef_.size:
             z = np.column_stack([np.ones(len(x)), z])
         eta = self.intercept_ + x @ self.coef_.T
-        jacobian = self._link().log_odds_jacobian(eta)[:, :, :, None] * z[:, None, None, :]
+        jacobian = self._loss().log_odds_jacobian(eta)[:, :, :, None] * z[:, None, None, :]
         variance = _quadratic_form(jacobian.reshape(*jacobian.shape[:2], -1), covariance)
         half_width = wald_interval(np.zeros(1), np.sqrt(variance), coverage)[..., 1]
-        return self._link().proba_interval(eta, half_width)
+        return self._loss().proba_interval(eta, half_width)
 
     def _check_parameters(self) -> None:
         if not (isinstance(self.C, float | np.floating) and np.isposinf(self.C)):
@@ -497,12 +494,11 @@ class LogisticRegression(ClassifierMixin, Estimator):
         standardizer = summary.standardizer(centered=bool(self.fit_intercept))
         return LogisticProblem(
             data=with_class_weights(data, factors),
-            link=Probit() if self.link == "probit" else Logit.of(k, overparametrised=sparse),
+            loss=Probit() if self.link == "probit" else class_loss(k, overparametrised=sparse),
+            penalty=penalty_of(float(self.C), float(self.l1_ratio)),
             standardizer=standardizer,
             mean_squares=summary.mean_squares(standardizer),
             weight=float(np.sum(total)),
-            C=float(self.C),
-            l1_ratio=float(self.l1_ratio),
             has_intercept=bool(self.fit_intercept),
             class_factors=factors,
             mean_factor=float(np.sum(total) / np.sum(summary.class_weight)),
@@ -554,11 +550,11 @@ class LogisticRegression(ClassifierMixin, Estimator):
         if found.interrupted:
             raise FitInterrupted
 
-    def _link(self) -> Logit | Probit:
-        return link_of(self.link, self.classes_.shape[0])
+    def _loss(self) -> ClassLoss:
+        return loss_of(self.link, self.classes_.shape[0])
 
     def _class_scores(self, X: Any) -> np.ndarray:
-        return self._link().log_scores(linear_predictors(self, X))
+        return self._loss().log_scores(linear_predictors(self, X))
 
     def _coefficient_names(self, reference: Any, *, intercept: bool) -> tuple[tuple[str, ...], np.ndarray]:
         """Return the names of the coefficients, and the matrix from those of the classes to them."""
@@ -603,7 +599,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         if len(centered) > coef.size:
             coef = np.column_stack([self.intercept_ + self.coef_ @ center, coef])
         scaling = center, np.ones_like(center)
-        of = partial(_scores, link=self._link(), coef=coef, scaling=scaling)
+        of = partial(_scores, loss=self._loss(), coef=coef, scaling=scaling)
         if covariance in ("HC2", "HC3"):
             if len(coef) > 1 or self.link != "logit":
                 raise ValueError(f"covariance={covariance!r} is of two classes by link='logit'")
@@ -690,16 +686,16 @@ def linear_predictors(model: Any, X: Any) -> np.ndarray:
     return rows @ model.coef_.T + model.intercept_
 
 
-def link_of(link: str, n_classes: int) -> Logit | Probit:
-    """Return the link of the coefficients that users read: one row for two classes, else one a class."""
-    return Probit() if link == "probit" else Logit.of(n_classes, overparametrised=True)
+def loss_of(link: str, n_classes: int) -> ClassLoss:
+    """Return the loss of the coefficients that users read: one row for two classes, else one a class."""
+    return Probit() if link == "probit" else class_loss(n_classes, overparametrised=True)
 
 
 def _scores(
     x: Any,
     codes: Any,
     *,
-    link: Logit | Probit,
+    loss: ClassLoss,
     coef: np.ndarray,
     scaling: tuple[np.ndarray, np.ndarray],
     kind: str = "HC0",
@@ -707,7 +703,7 @@ def _scores(
 ) -> np.ndarray:
     """Return the gradient of each row's loss by all coefficients, (n, c p), with the factors of the kind."""
     x = np.asarray(x, dtype=np.float64)
-    z, r = link.residuals(x, codes, scaling, coef)
+    z, r = loss.residuals(x, codes, scaling, coef)
     if covariance is not None:
         eta = z @ coef[0]
         leverage = _leverage(x, sigmoid(eta) * sigmoid(-eta), scaling[0], covariance)

@@ -2,29 +2,22 @@
 
 from dataclasses import fields
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.log_space import log_sum_exp
-from tractable.arrays.namespace import device, namespace_of, to_numpy
-from tractable.classification.logistic.problem import LogisticProblem, solver
+from tractable.arrays.namespace import namespace_of
+from tractable.classification.logistic.problem import LogisticProblem
 from tractable.engines import NewtonResult
 from tractable.engines.glm.laplace import determined_rank, mapped_covariance
-from tractable.engines.glm.losses import Logit, Probit, Scaling, design
+from tractable.engines.glm.losses import ClassLoss, Scaling
+from tractable.engines.glm.problem import Curvature
+from tractable.engines.glm.separation import separating_coef
 from tractable.engines.linear_estimate import NotComputedError
 from tractable.primitives.in_place import add_to_diagonal
 from tractable.primitives.threads import blas_for_columns
 from tractable.value import value
-
-_EPS = float(np.finfo(np.float64).eps)
-#: Margins so small, relative to the size of a row, may be meant to be zero.
-NEAR = (1e-2, 1e-4, 1e-6, 1e-8)
-#: Coefficients that lose all but this part when rows near a boundary are put on it separate nothing.
-STORED = 1e-3
-#: A margin above this many times rounding is positive.
-CLEAR = 1e3
 
 
 class SeparableClassesWarning(UserWarning):
@@ -186,27 +179,27 @@ def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -
     if problem.few_parameters:
         weighted = problem.class_factors is not None
         information: Any = None
-        if found.curvature is not None and problem.held is None:  # of the last step of the search
-            information = found.curvature()
+        if found.curvature is not None:  # of the last step of the search
+            information = np.asarray(found.curvature.information)
         elif not (unpenalised or weighted):
             information = problem.deferred_information(found)
         curvature = CoefficientCurvature(
             information=problem.information(coef) if information is None else information,
             coef=coef,
-            class_map=problem.link.class_coef(np.eye(len(coef))),
+            class_map=problem.loss.class_coef(np.eye(len(coef))),
             ridge=problem.ridge,
             selected=problem.lasso > 0.0,
             shift=problem.standardizer.shift,
             scale=problem.standardizer.scale,
-            penalty=problem.alpha / problem.mean_factor,
+            penalty=problem.penalty.squares / problem.mean_factor,
             variability=_variability(problem, coef) if weighted else None,
         )
     if unpenalised:
         # Where the search stopped and, where the curvature is known, the direction it was going.
         candidates = [coef]
         if curvature is not None:
-            candidates += [-solver(curvature.hessian)(found.gradient.reshape(-1, 1)).reshape(coef.shape)]
-        separating = _separating(problem, [each for each in candidates if np.any(each)])
+            candidates += [-Curvature(hessian=curvature.hessian)(found.gradient)]
+        separating = separating_coef(problem, [each for each in candidates if np.any(each)])
     # Of many parameters only complete separation is found; a search cut short may not lead to any.
     known = unpenalised and problem.few_parameters and found.converged
     return FitInference(
@@ -229,7 +222,7 @@ def _variability(problem: LogisticProblem, coef: np.ndarray) -> np.ndarray:
     ridge = np.diag(np.tile(problem.ridge, len(coef)))
     if np.all(factors == factors[0]):
         return problem.information(coef) * factors[0] + problem.mean_factor * ridge
-    found: np.ndarray = problem.reduce(_gradient_variance, link=problem.link, coef=coef, factors=factors)
+    found: np.ndarray = problem.reduce(_gradient_variance, loss=problem.loss, coef=coef, factors=factors)
     return found + problem.mean_factor * ridge
 
 
@@ -238,119 +231,20 @@ def _gradient_variance(
     codes: Any,
     weights: Any,
     *,
-    link: Logit | Probit,
+    loss: ClassLoss,
     coef: np.ndarray,
     scaling: Scaling,
     factors: np.ndarray,
 ) -> np.ndarray:
     """Return Σ_n w_n Σ_k p_k f_k² (r_k ⊗ z)(r_k ⊗ z)ᵀ of a block whose weights are w_n f of its class."""
-    z, _ = link.residuals(x, codes, scaling, coef)
+    z, _ = loss.residuals(x, codes, scaling, coef)
     xp = namespace_of(z)
-    log_q = link.log_proba(z @ coef.T)
+    log_q = loss.log_proba(z @ coef.T)
     log_p = log_q - xp.log(factors)
     p = xp.exp(log_p - log_sum_exp(log_p)[:, None])
     frequency, found = weights / xp.take(factors, codes), []
     for k in range(factors.shape[0]):
-        _, r = link.residuals(x, xp.full_like(codes, k), scaling, coef)
+        _, r = loss.residuals(x, xp.full_like(codes, k), scaling, coef)
         terms = xp.reshape(r[:, :, None] * z[:, None, :], (z.shape[0], -1))
         found.append((terms * (frequency * p[:, k] * factors[k] ** 2)[:, None]).T @ terms)
     return sum(found)
-
-
-def _separating(problem: LogisticProblem, candidates: list[np.ndarray]) -> np.ndarray | None:
-    """Return free coefficients that separate the classes, or None where no candidate leads to any.
-
-    No row's own class has a smaller linear predictor than another there, and some a larger one (Albert and
-    Anderson 1984). A search without a minimum moves along such coefficients, up to what it has still to
-    lose. So rows near a boundary are put on it exactly, and the margins of all rows are then computed: up to
-    the rounding of its own terms, what is found is certain.
-    """
-    rounding = 8.0 * _EPS * (8 + problem.shape[1])
-    contrasts = problem.link.contrasts
-    options: Any = {"contrasts": contrasts}
-    for coef in candidates:
-        unit = coef / np.max(np.abs(contrasts @ coef))
-        low = problem.reduce(_Margins.of, coef=unit, **options).low
-        if low > rounding:
-            return unit
-        for near in NEAR if problem.few_parameters else ():
-            if low < -near:
-                break
-            boundary: _Boundary = problem.reduce(_Boundary.of, coef=unit, near=near, **options)
-            cleaned = boundary.project(unit, contrasts)
-            size = float(np.max(np.abs(contrasts @ cleaned)))
-            if size < STORED:
-                continue
-            seen = problem.reduce(_Margins.of, coef=cleaned / size, **options)
-            if seen.low >= -rounding and seen.high > CLEAR * rounding:
-                return cleaned / size
-    return None
-
-
-@value
-class _Margins:
-    """The smallest and the largest margin, relative to the sizes of the rows; they add."""
-
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, x: Any, codes: Any, weights: Any = None, **options: Any) -> "_Margins":
-        relative = _relative_margins(x, codes, weights, **options)[2]
-        if not relative.shape[0]:
-            return cls(low=np.inf, high=-np.inf)
-        xp = namespace_of(relative)
-        return cls(low=float(xp.min(relative)), high=float(xp.max(relative)))
-
-    def __add__(self, other: "_Margins") -> "_Margins":
-        return _Margins(low=min(self.low, other.low), high=max(self.high, other.high))
-
-
-@value
-class _Boundary:
-    """Rows near the boundary of each pair of classes, as triangular factors; they add."""
-
-    factors: dict[tuple[int, int], np.ndarray]
-
-    @classmethod
-    def of(cls, x: Any, codes: Any, weights: Any = None, *, near: float, **options: Any) -> "_Boundary":
-        z, codes, relative, others = _relative_margins(x, codes, weights, **options)
-        xp = namespace_of(z)
-        close = xp.abs(relative) <= near
-
-        def factor(a: int, b: int) -> np.ndarray:
-            one, other = (codes == a)[:, None] & (others == b), (codes == b)[:, None] & (others == a)
-            own = xp.nonzero(xp.any(close & (one | other), axis=1))[0]
-            return to_numpy(xp.linalg.qr(xp.take(z, own, axis=0))[1])
-
-        pairs = combinations(range(options["contrasts"].shape[0]), 2)
-        return cls(factors={pair: factor(*pair) for pair in pairs})
-
-    def __add__(self, other: "_Boundary") -> "_Boundary":
-        both = {pair: np.concatenate([r, other.factors[pair]]) for pair, r in self.factors.items()}
-        return _Boundary(factors={pair: np.linalg.qr(r, mode="r") for pair, r in both.items()})  # type: ignore[misc]
-
-    def project(self, coef: np.ndarray, contrasts: np.ndarray) -> np.ndarray:
-        """Return the coefficients without what gives these rows a margin."""
-        rows = [np.kron((contrasts[a] - contrasts[b])[None, :], r) for (a, b), r in self.factors.items()]
-        _, sizes, axes = np.linalg.svd(np.concatenate(rows), full_matrices=False)
-        axes = axes[sizes > 64.0 * _EPS * coef.size * np.max(sizes, initial=0.0)]
-        flat = coef.reshape(-1)
-        for _ in range(2):  # the second time for rounding
-            flat = flat - axes.T @ (axes @ flat)
-        return flat.reshape(coef.shape)
-
-
-def _relative_margins(
-    x: Any, codes: Any, weights: Any, *, contrasts: np.ndarray, scaling: Scaling, coef: np.ndarray
-) -> tuple[np.ndarray, ...]:
-    """Return unit rows z, their classes, η_own - η_other for each other class, and those classes."""
-    x, codes = (x, codes) if weights is None else (x[weights > 0], codes[weights > 0])
-    z = design(x, scaling, coef.shape[1])
-    xp = namespace_of(z)
-    size = xp.sum(xp.abs(z), axis=1, keepdims=True)
-    z = z / xp.where(size > 0.0, size, 1.0)
-    eta, codes = z @ (contrasts @ coef).T, xp.astype(codes, xp.int64)
-    others = (codes[:, None] + xp.arange(1, eta.shape[1], device=device(z))) % eta.shape[1]
-    own = xp.take_along_axis(eta, codes[:, None], axis=1)
-    return z, codes, own - xp.take_along_axis(eta, others, axis=1), others

@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.arrays.log_space import log_softmax
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
-from tractable.engines.glm.losses import Logit, LossExpansion, helmert_contrasts
+from tractable.engines.glm.losses import LossExpansion, Softmax, helmert_contrasts
 from tractable.engines.newton import newton
 from tractable.value import value
 
@@ -97,13 +97,13 @@ def softmax_regression(
     xp = namespace_of(first)
     like: dict[str, Any] = {"dtype": xp.float64, "device": device(first)}
     contrasts = xp.asarray(helmert_contrasts(n_classes), **like)
-    link = Logit(contrasts=contrasts)
+    softmax = Softmax(contrasts=contrasts)
     ridge = xp.asarray(np.append(np.zeros(has_intercept), np.ones(n_columns)), **like)
     ridge[has_intercept:] = xp.asarray(penalty, **like)
     diagonal = xp.eye((n_classes - 1) * width, **like) * xp.tile(ridge, (n_classes - 1,))
 
     def objective(b: Array) -> tuple[Any, Array, Array]:
-        found = walk(partial(LossExpansion.of, link=link, coef=b))
+        found = walk(partial(LossExpansion.of, loss=softmax, coef=b))
         loss = found.value + 0.5 * xp.sum(ridge * b * b)
         return loss, found.gradient + ridge * b, found.curvature + diagonal
 

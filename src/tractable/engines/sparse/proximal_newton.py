@@ -143,7 +143,8 @@ def _on_support(
         return None
     left = violations(found, slope + hessian @ (found - x), penalty)
     sides = np.abs(slope) + penalty
-    room = 64.0 * _EPS * (np.abs(hessian) @ np.abs(found - x) + sides)
+    # A slope that is nearly zero is the rounding of a sum of terms as large as those of the others.
+    room = 64.0 * _EPS * (np.abs(hessian) @ np.abs(found - x) + np.max(sides))
     # A singular system may have no solution, as where the coefficients of all classes have one sign.
     room = np.where(free, np.maximum(room, _SOLVED * sides), room)
     return found if np.all(left <= room) else None

@@ -7,7 +7,7 @@ from tractable.gaussian_process.posteriors.inducing_points import (
     Nystrom,
     nystrom,
 )
-from tractable.gaussian_process.posteriors.latent import LatentProcess, SoftmaxProcess
+from tractable.gaussian_process.posteriors.latent import LatentProcess, LikelihoodExpansion, SoftmaxProcess
 from tractable.gaussian_process.posteriors.state_space import StateSpacePosterior
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "InducingPoints",
     "InducingPosterior",
     "LatentProcess",
+    "LikelihoodExpansion",
     "Nystrom",
     "Observations",
     "PrimalPosterior",

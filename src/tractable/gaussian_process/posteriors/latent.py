@@ -15,7 +15,7 @@ import numpy as np
 from tractable.arrays.linalg import column_squares, log_det_cholesky, solve_cholesky, solve_triangular
 from tractable.arrays.log_space import log_softmax
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
-from tractable.engines.glm.likelihoods import LikelihoodExpansion
+from tractable.engines.glm.losses import LossTerms
 from tractable.primitives.in_place import add_to_diagonal, cholesky_in_place, inverse_in_place
 from tractable.primitives.threads import blas_for_rows
 from tractable.value import value
@@ -29,6 +29,27 @@ SLOW = 0.1
 HALVINGS, ROUNDING = 30, 1e-14
 #: A curvature below which a row says nothing of its own latent value.
 LEVEL = 1e-10
+
+
+@value
+class LikelihoodExpansion:
+    """log p(y_n | f_n) times how often row n counts, and derivatives in f_n; the second is made positive."""
+
+    value: Array
+    slope: Array
+    curvature: Array  # -∂² log p / ∂f², not negative
+    third: Array  # ∂³ log p / ∂f³
+
+    @classmethod
+    def of(cls, loss: LossTerms, weights: Any = 1.0, log_base_measure: Any = 0.0) -> "LikelihoodExpansion":
+        """Return that of the terms of a loss, what it leaves out of log p, and weights of the rows."""
+        return cls(
+            value=weights * (log_base_measure - loss.value),
+            slope=-weights * loss.slope,
+            curvature=weights * loss.curvature,
+            third=-weights * loss.third,
+        )
+
 
 #: log p(y | f) of the latent values at the rows.
 Likelihood = Callable[[Array], LikelihoodExpansion]
@@ -143,10 +164,10 @@ def latent_process(
     --------
     Four rows of two classes, the squared exponential and ν = 0.01.
 
-    >>> from tractable.engines.glm.likelihoods import BernoulliLogit
+    >>> from tractable.engines.glm import Logistic
     >>> x, y = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([0.0, 0.0, 1.0, 1.0])
     >>> matrix = np.exp(-0.5 * (x[:, None] - x) ** 2) + 0.01 * np.eye(4)
-    >>> found = latent_process(matrix, lambda f: BernoulliLogit().expand(f, y))
+    >>> found = latent_process(matrix, lambda f: LikelihoodExpansion.of(Logistic().terms(f, y)))
     >>> found.mode.round(8).tolist(), round(found.log_evidence, 8)
     ([-0.58174018, -0.53627655, 0.53627655, 0.58174018], -2.62228667)
     """

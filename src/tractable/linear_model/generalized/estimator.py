@@ -31,27 +31,26 @@ from tractable.data import Source, is_frame
 from tractable.data.frames import select_columns, split_frame
 from tractable.distributions import Gamma, Mixture, NegativeBinomial
 from tractable.engines import fold
-from tractable.engines.glm.families import (
-    Family,
-    FamilyFit,
-    GammaFamily,
-    NegativeBinomialFamily,
-    PoissonFamily,
-    expand_rows,
-)
 from tractable.engines.glm.laplace import mapped_covariance
+from tractable.engines.glm.losses import FamilyLoss, LossExpansion
+from tractable.engines.glm.losses import Gamma as GammaLoss
+from tractable.engines.glm.losses import NegativeBinomial as NegativeBinomialLoss
+from tractable.engines.glm.losses import Poisson as PoissonLoss
+from tractable.engines.glm.problem import Penalty
+from tractable.engines.glm.separation import separating_coef
 from tractable.engines.newton import NewtonResult
 from tractable.engines.quadrature import gauss_hermite
 from tractable.linear_model.generalized.inference import RowScores, robust_covariance
 from tractable.linear_model.generalized.problem import (
     LOG_DISPERSION,
+    FamilyFit,
     FamilyProblem,
     TargetSummary,
     curvature_root,
+    joint_expansion,
     maximize,
     maximize_jointly,
     null_deviance,
-    separating_direction,
     summarize_targets,
     without_columns,
 )
@@ -439,11 +438,13 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         family, coef, standardizer = self._fitted_family, self._center_coef_, self._standardizer_
         scaling = standardizer.shift, standardizer.scale
         learned = self._learned_ and family.unit_dispersion
-        of = partial(expand_rows, family=family, coef=coef, scaling=scaling, learn_dispersion=learned)
+        if learned and isinstance(family, NegativeBinomialLoss):
+            family = replace(family, learned=True)
+        of = partial(LossExpansion.of, loss=family, coef=coef[None, :], scaling=scaling)
         curvature, p = np.asarray(fold(of, data).curvature), len(coef)
         root, joint = (curvature_root(part)[0] for part in (curvature[:p, :p], curvature))
         return RowScores(
-            family=family, coef=coef, scaling=scaling, root=root, joint_root=joint, learned=learned
+            loss=family, coef=coef, scaling=scaling, root=root, joint_root=joint, learned=learned
         )
 
     def _rows_of_fit(self, X: Any, y: Any, sample_weight: Any, exposure: Any, *, what: str) -> Source:
@@ -465,11 +466,11 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         return ()
 
     @abstractmethod
-    def _family(self) -> Family:
+    def _family(self) -> FamilyLoss:
         """Return the family at which the search begins."""
 
     @property
-    def _fitted_family(self) -> Family:
+    def _fitted_family(self) -> FamilyLoss:
         """The family at the dispersion that was learned."""
         return self._family()
 
@@ -513,10 +514,10 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         family = self._family()
         return FamilyProblem(
             data=data,
-            family=family,
+            loss=family,
+            penalty=Penalty(squares=float(self.alpha) * summary.weight),
             standardizer=summary.standardizer(centered=bool(self.fit_intercept)),
             weight=summary.weight,
-            alpha=float(self.alpha),
             has_intercept=bool(self.fit_intercept),
             start=float(np.log(mean) if family.link == "log" else 1.0 / mean),
         )
@@ -546,14 +547,14 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
 
     def _set_covariance(self, problem: FamilyProblem, found: NewtonResult, rows: FamilyFit) -> None:
         """Set degrees of freedom, dispersion and the covariance of the parameters."""
-        penalty = np.diag(problem.ridge * problem.weight)
+        penalty = np.diag(problem.ridge)
         root, _ = curvature_root(rows.information + penalty)
         shrunk = self.alpha > 0.0
         self.effective_dof_ = float(np.sum(root * (rows.information @ root)) if shrunk else root.shape[1])
         self.residual_dof_ = problem.weight - self.effective_dof_
         self._n_parameters_ = self.effective_dof_
-        self._set_dispersion(problem.family, rows)
-        phi = 1.0 if problem.family.unit_dispersion else self.dispersion_
+        self._set_dispersion(problem.loss, rows)
+        phi = 1.0 if problem.loss.unit_dispersion else self.dispersion_
         information = self._information(problem, found, rows) + penalty
         root, self._undetermined_ = curvature_root(information)
         self._root_ = np.sqrt(phi) * root
@@ -564,7 +565,7 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
             covariance = phi * mapped_covariance(information, mapping, known)
         # Nothing but the penalty bounds the coefficient of a constant column.
         constant = int(problem.has_intercept) + np.flatnonzero(~problem.standardizer.varies)
-        bound = problem.alpha * problem.weight
+        bound = problem.penalty.squares
         self._prior_variance_ = phi / bound if bound > 0.0 else np.inf
         covariance[constant, constant] = self._prior_variance_
         self.parameter_covariance_ = covariance
@@ -572,7 +573,7 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
     def _information(self, problem: FamilyProblem, found: NewtonResult, rows: FamilyFit) -> np.ndarray:
         return rows.information
 
-    def _set_dispersion(self, family: Family, rows: FamilyFit) -> None:
+    def _set_dispersion(self, family: FamilyLoss, rows: FamilyFit) -> None:
         self.dispersion_, self._learned_ = 1.0, False
 
     def _log_likelihood(self, rows: FamilyFit) -> float:
@@ -588,7 +589,7 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         name = type(self).__name__
         self.separable_ = False
         if self.alpha == 0.0 and self._fitted_family.unit_dispersion:
-            self.separable_ = separating_direction(problem, found) is not None
+            self.separable_ = _separates(problem, found)
         if self.separable_:
             warnings.warn(
                 "some columns separate rows with a count of zero from the others: the likelihood has no "
@@ -647,7 +648,7 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
 
     def _means(self, eta: np.ndarray, exposure: Any) -> np.ndarray:
         with np.errstate(over="ignore"):
-            found = self._fitted_family.mean(eta, exposure)
+            found = self._fitted_family.mean(eta + np.log(exposure))
         if not np.all(np.isfinite(found)):
             first = int(np.argmax(~np.isfinite(found)))
             raise ValueError(
@@ -774,8 +775,8 @@ class PoissonRegression(GeneralizedLinearRegression):
             dispersion=max(self._excess_ / self._squares_, 0.0),
         )
 
-    def _family(self) -> Family:
-        return PoissonFamily()
+    def _family(self) -> FamilyLoss:
+        return PoissonLoss()
 
     def _check_intervals(self) -> None:
         super()._check_intervals()
@@ -873,22 +874,20 @@ class NegativeBinomialRegression(GeneralizedLinearRegression):
         if self.dispersion is not None:
             check_number("dispersion", self.dispersion, above=0.0)
 
-    def _family(self) -> Family:
+    def _family(self) -> FamilyLoss:
         if self.dispersion is None:
-            return PoissonFamily()
-        return NegativeBinomialFamily(dispersion=float(self.dispersion))
+            return PoissonLoss()
+        return NegativeBinomialLoss(dispersion=float(self.dispersion))
 
     @property
-    def _fitted_family(self) -> Family:
-        return (
-            NegativeBinomialFamily(dispersion=self.dispersion_) if self.dispersion_ > 0.0 else PoissonFamily()
-        )
+    def _fitted_family(self) -> FamilyLoss:
+        return NegativeBinomialLoss(dispersion=self.dispersion_) if self.dispersion_ > 0.0 else PoissonLoss()
 
     def _maximized(
         self, problem: FamilyProblem, summary: TargetSummary
     ) -> tuple[FamilyProblem, NewtonResult]:
         problem, found = super()._maximized(problem, summary)
-        if self.dispersion is not None or separating_direction(problem, found) is not None:
+        if self.dispersion is not None or _separates(problem, found):
             return problem, found
         poisson = problem.fit_summary(found.x)
         if not poisson.excess > 0.0:
@@ -899,16 +898,15 @@ class NegativeBinomialRegression(GeneralizedLinearRegression):
         )
         if np.log(family.dispersion) <= LOG_DISPERSION[0] + 1.0:
             return problem, replace(found, x=found.x[:-1], gradient=found.gradient[:-1])
-        return replace(problem, family=family), found
+        return replace(problem, loss=family), found
 
     def _information(self, problem: FamilyProblem, found: NewtonResult, rows: FamilyFit) -> np.ndarray:
         if not self._learned_:
             return rows.information
         # The curvature of the likelihood of coefficients that is maximal over the dispersion.
         p = len(problem.ridge)
-        expansion = problem.expand(found.x[:p], learn_dispersion=True)
-        joint = problem.weight * np.asarray(expansion.curvature)
-        root, _ = curvature_root(joint[:p, :p] + np.diag(problem.ridge * problem.weight))
+        joint = np.asarray(joint_expansion(problem, found.x[:p], self._fitted_family).curvature)  # type: ignore[arg-type]
+        root, _ = curvature_root(joint[:p, :p] + np.diag(problem.ridge))
         mixed = root.T @ joint[:p, p]
         left = float(joint[p, p] - mixed @ mixed)
         self.dispersion_std_error_ = float(self.dispersion_ / np.sqrt(left)) if left > 0.0 else np.inf
@@ -920,10 +918,10 @@ class NegativeBinomialRegression(GeneralizedLinearRegression):
         if self.dispersion is not None:
             return super()._null_likelihood(problem, summary, rows)
         bare = without_columns(problem)
-        bare, found = self._maximized(replace(bare, family=PoissonFamily()), summary)
+        bare, found = self._maximized(replace(bare, loss=PoissonLoss()), summary)
         return self._log_likelihood(bare.fit_summary(found.x[:1]))
 
-    def _set_dispersion(self, family: Family, rows: FamilyFit) -> None:
+    def _set_dispersion(self, family: FamilyLoss, rows: FamilyFit) -> None:
         self.dispersion_ = getattr(family, "dispersion", 0.0)
         self.dispersion_std_error_ = 0.0
         self._learned_ = self.dispersion is None and self.dispersion_ > 0.0
@@ -1040,10 +1038,10 @@ class GammaRegression(GeneralizedLinearRegression):
         check_choice("link", self.link, ("log", "inverse"))
         super()._check_parameters()
 
-    def _family(self) -> Family:
-        return GammaFamily(link=self.link)
+    def _family(self) -> FamilyLoss:
+        return GammaLoss(link=self.link)
 
-    def _set_dispersion(self, family: Family, rows: FamilyFit) -> None:
+    def _set_dispersion(self, family: FamilyLoss, rows: FamilyFit) -> None:
         exact = rows.pearson <= (8.0 * _EPS) ** 2 * self._weight_
         found, self._learned_ = 0.0 if exact else rows.pearson, True
         self.dispersion_ = found / self.residual_dof_ if self.residual_dof_ > 0.0 else np.nan
@@ -1081,6 +1079,15 @@ class GammaRegression(GeneralizedLinearRegression):
         shape = 1.0 / variance
         components = Gamma(shape=shape, rate=shape / mean[:, None])
         return components[:, 0] if len(factors) == 1 else Mixture(components=components, weights=weights)
+
+
+def _separates(problem: FamilyProblem, found: NewtonResult) -> bool:
+    """Return whether the search goes along a direction in which the likelihood grows for ever."""
+    if found.curvature is None:
+        return False
+    step, coef = found.curvature(found.gradient)[: len(problem.ridge)], found.x[: len(problem.ridge)]
+    candidates = [each[None, :] for each in (-step, coef) if np.any(each)]
+    return separating_coef(problem, candidates) is not None
 
 
 #: Counts are called overdispersed below this probability of the test.

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.data import Source
-from tractable.engines.glm.families import Family, NegativeBinomialFamily, log_rising, split_rows
-from tractable.engines.glm.losses import Scaling, design
+from tractable.engines.glm.losses import FamilyLoss, NegativeBinomial, Scaling, design
 from tractable.regression_tables import Influence, products_of_scores, sandwich, squared_factor
 from tractable.value import value
 
@@ -17,8 +16,8 @@ class RowScores:
 
     Parameters
     ----------
-    family : PoissonFamily, GammaFamily or NegativeBinomialFamily
-        The likelihood.
+    loss : FamilyLoss
+        Minus the log-likelihood.
     coef : array (p,)
         Of standardised columns.
     scaling : shift and scale (d,)
@@ -31,10 +30,10 @@ class RowScores:
     kind : {"HC0", "HC1", "HC2", "HC3", "clustered"}
         The covariance whose factors the scores have.
     learned : bool
-        Whether the logarithm of the dispersion of a `NegativeBinomialFamily` is the last of the parameters.
+        Whether the logarithm of the dispersion of a `NegativeBinomial` is the last of the parameters.
     """
 
-    family: Family
+    loss: FamilyLoss
     coef: np.ndarray
     scaling: Scaling
     root: np.ndarray
@@ -43,29 +42,27 @@ class RowScores:
     learned: bool = False
 
     def __call__(self, x: Any, targets: Any) -> np.ndarray:
-        z, y, exposure = self._rows(x, targets)
-        found = self.family.terms(z @ self.coef, y, exposure)
+        z, y, eta = self._rows(x, targets)
+        found = self.loss.terms(eta, y)
         kind = "HC0" if self.kind == "clustered" else self.kind
         factor = np.sqrt(squared_factor(kind, self._leverage(z, found.curvature)))
         scores = -found.slope[:, None] * z
-        if self.learned and isinstance(self.family, NegativeBinomialFamily):
-            own = self.family.dispersion_terms(z @ self.coef, y, exposure)[0]
-            rising = log_rising(y, self.family.dispersion)[1]
-            scores = np.column_stack([scores, rising - own])
+        if self.learned and isinstance(self.loss, NegativeBinomial):
+            scores = np.column_stack([scores, -self.loss.dispersion_terms(eta, y)[1]])
         return factor[:, None] * scores
 
     def influence(self, x: Any, targets: Any, *, dispersion: float) -> Influence:
         """Return the influence of rows by one Newton step without each (Pregibon)."""
-        z, y, exposure = self._rows(x, targets)
-        eta = z @ self.coef
-        mean = self.family.mean(eta, exposure)
-        residuals = (y - mean) / np.sqrt(dispersion * self.family.variance(mean))
-        leverage = self._leverage(z, self.family.terms(eta, y, exposure).curvature)
+        z, y, eta = self._rows(x, targets)
+        mean = self.loss.mean(eta)
+        residuals = (y - mean) / np.sqrt(dispersion * self.loss.variance(mean))
+        leverage = self._leverage(z, self.loss.terms(eta, y).curvature)
         return Influence.of(residuals, leverage, n_parameters=self.root.shape[1])
 
     def _rows(self, x: Any, targets: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        x, y, exposure, _ = split_rows(np.asarray(x, dtype=np.float64), targets, None)
-        return design(x, self.scaling, len(self.coef)), y, exposure
+        z = design(np.asarray(x, dtype=np.float64), self.scaling, len(self.coef))
+        y, offset = self.loss.targets(np.asarray(targets, dtype=np.float64))
+        return z, y, z @ self.coef + (0.0 if offset is None else offset)
 
     def _leverage(self, z: np.ndarray, curvature: np.ndarray) -> np.ndarray:
         return np.minimum(curvature * np.sum((z @ self.root) ** 2, axis=1), 1.0)

@@ -1,39 +1,22 @@
-"""The likelihood of a generalised linear model over a source of rows, and the search for its maximum."""
+"""Generalised linear models as problems of linear predictors: targets, dispersions, deviances."""
 
-from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.limits import check_squarable, reciprocals
-from tractable.arrays.linalg import symmetrize
+from tractable.arrays.linalg import product, symmetrize
 from tractable.data import Batch, Source
-from tractable.data.arrays import ArraySource
 from tractable.data.blocks import sum_of_squares
-from tractable.data.dispatch import sample_rows
 from tractable.engines.fold import fold
-from tractable.engines.glm.families import (
-    Family,
-    FamilyFit,
-    NegativeBinomialFamily,
-    PoissonFamily,
-    expand_rows,
-    split_rows,
-    tiles,
-)
-from tractable.engines.glm.losses import LossExpansion, Scaling
+from tractable.engines.glm.losses import FamilyLoss, LossExpansion, NegativeBinomial, Poisson, Scaling, design
+from tractable.engines.glm.problem import BLOCK, LOST, Curvature, LinearPredictorProblem, Penalty
+from tractable.engines.glm.search import minimize
 from tractable.engines.newton import NewtonResult, newton
 from tractable.statistics import DiagonalMoments, Standardizer
-from tractable.value import replace, value
+from tractable.statistics.rows import counts
+from tractable.value import parameters, replace, value
 
-#: Rows of a block.
-BLOCK = 2**15
-#: Rows whose maximum is where the search over all rows starts, where there are this many times as many.
-SAMPLE, MANY = 20_000, 5
-#: Tolerance and most steps of the search over the sample.
-ROUGH, FEW = 1e-4, 20
-#: Curvatures this small, times their number and the machine's rounding, are no curvature.
-LOST = 10.0
 #: Bounds of the logarithm of a dispersion that is learned.
 LOG_DISPERSION = (-30.0, 30.0)
 _EPS = float(np.finfo(np.float64).eps)
@@ -64,7 +47,7 @@ class TargetSummary:
                 f"y must be one target, or two columns, the target and its exposure; got {given.shape[1]}"
             )
         _check_block(x, given)
-        x, y, exposure, w = split_rows(x, given, weights)
+        x, y, exposure, w = _targets(x, given, weights)
         one = np.ones(len(y)) if w is None else w
         positive = exposure > 0.0
         return cls(
@@ -131,87 +114,115 @@ def summarize_targets(data: Source, *, positive: bool) -> TargetSummary:
 
 
 @value
-class FamilyProblem:
-    """Minus the log-likelihood and the penalty over the weight of the rows, of standardized columns."""
+class FamilyFit:
+    """What the rows say of fitted means: sums over rows, which add."""
 
-    data: Source  # targets (n,), or with exposures (n, 2)
-    family: Family
-    standardizer: Standardizer
-    weight: float
-    alpha: float
-    has_intercept: bool
-    start: float  # the linear predictor of the mean of all rows
+    deviance: float
+    pearson: float  # Σ (y - μ)² / V(μ)
+    log_saturated: float  # the log-likelihood at μ = y, at a dispersion of one
+    excess: float  # Σ (y - μ)² - y, by which counts vary more than Poisson's
+    squares: float  # Σ μ²
+    information: np.ndarray  # (p, p), Fisher's, of the coefficients at a dispersion of one
 
-    @property
-    def scaling(self) -> Scaling:
-        """Shift and scale of the columns."""
-        return self.standardizer.shift, self.standardizer.scale
+    @classmethod
+    def of(
+        cls,
+        x: Any,
+        targets: Any,
+        weights: Any = None,
+        *,
+        loss: FamilyLoss,
+        coef: np.ndarray,
+        scaling: Scaling,
+    ) -> "FamilyFit":
+        """Sum over a block of rows.
 
-    @cached_property
-    def ridge(self) -> np.ndarray:
-        """Penalty weights of squares, (p,); zero for the intercept."""
-        with np.errstate(over="ignore", under="ignore"):
-            penalty = np.minimum(self.alpha * self.standardizer.scale**2, 1e300)
-        return np.append(np.zeros(int(self.has_intercept)), penalty)
-
-    def expand(self, coef: np.ndarray, *, family: Any = None, **options: Any) -> LossExpansion:
-        """Return the expansion of the objective: one pass over all rows."""
-        of = partial(expand_rows, family=family or self.family, coef=coef, scaling=self.scaling, **options)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            found: LossExpansion = fold(of, self.data, rows=BLOCK, label="generalised linear model")
-        return LossExpansion(
-            value=found.value / self.weight,
-            gradient=found.gradient / self.weight,
-            curvature=np.asarray(found.curvature) / self.weight,
+        Parameters
+        ----------
+        x, targets, weights, loss, coef, scaling
+            As in `LossExpansion.of`; the coefficients are (1, p).
+        """
+        sums, saturated, p = np.zeros(4), 0.0, coef.shape[1]
+        information = np.zeros((p, p))
+        for z, eta, own, w in loss.parts(x, targets, weights, scaling, coef):
+            mean = loss.mean(eta)
+            one = counts(w, own)
+            square = (own - mean) ** 2
+            sums += [
+                one @ loss.deviance(own, mean),
+                one @ (square / loss.variance(mean)),
+                one @ (square - own),
+                one @ (mean * mean),
+            ]
+            bend = one * loss.expected_curvature(eta)
+            information += product((z * bend[:, None]).T, z)
+            saturated += float(one @ loss.saturated(own))
+        deviance, pearson, excess, squares = (float(part) for part in sums)
+        return cls(
+            deviance=deviance,
+            pearson=pearson,
+            log_saturated=saturated,
+            excess=excess,
+            squares=squares,
+            information=information,
         )
 
-    def fit_summary(self, coef: np.ndarray) -> FamilyFit:
-        """Return deviance, information and log-likelihood at coefficients: one pass."""
-        of = partial(FamilyFit.of, family=self.family, coef=coef, scaling=self.scaling)
-        return fold(of, self.data, rows=BLOCK)
+    def __add__(self, other: "FamilyFit") -> "FamilyFit":
+        mine, theirs = parameters(self), parameters(other)
+        return FamilyFit(**{name: part + theirs[name] for name, part in mine.items()})
 
-    @cached_property
-    def sample(self) -> Source:
-        """Rows drawn uniformly, at most `SAMPLE`."""
-        rng, data = np.random.default_rng(0), self.data
-        if isinstance(data, ArraySource):
-            chosen = np.sort(rng.choice(data.n_rows, SAMPLE, replace=False, shuffle=False))
-            w = None if data.weights is None else data.weights[chosen]
-            return ArraySource(X=data.X[chosen], y=data.y[chosen], weights=w)  # type: ignore[index]
-        beside = data.map(_append_targets, n_features=data.n_features + 2)
-        both, w = sample_rows(beside, None, SAMPLE, rng)
-        return ArraySource(X=both[:, :-2], y=both[:, -2:], weights=w)
+
+def _targets(x: Any, targets: Any, weights: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return rows that count, their targets, exposures (ones where there are none) and weights, (n,) each."""
+    given = np.asarray(targets, dtype=np.float64)
+    w = None if weights is None else np.asarray(weights, dtype=np.float64)
+    if w is not None and not np.all(w > 0.0):
+        some = w > 0.0
+        x, given, w = x[some], given[some], w[some]
+    if given.ndim == 2 and given.shape[1] == 1:
+        given = given[:, 0]
+    if given.ndim == 1:
+        return x, given, np.broadcast_to(1.0, given.shape), w
+    return x, given[:, 0], given[:, 1], w
+
+
+@value
+class FamilyProblem(LinearPredictorProblem):
+    """Minus the log-likelihood and the penalty over the weight of the rows, of standardized columns.
+
+    Targets are (n,), or (n, 2) with exposures.
+    """
+
+    loss: FamilyLoss
+    start: float  # the linear predictor of the mean of all rows
+
+    def fit_summary(self, coef: np.ndarray) -> FamilyFit:
+        """Return deviance, information and log-likelihood at coefficients (p,): one pass."""
+        return self.reduce(FamilyFit.of, loss=self.loss, coef=coef[None, :])
+
+    def feasible(self, coef: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+        """Return coefficients that give all rows positive means, where the link does not."""
+        if self.loss.link == "log" or np.isfinite(self.expansion(coef, curvature=None).value):
+            return coef
+        return otherwise
 
 
 def maximize(problem: FamilyProblem, *, tol: float, max_iter: int) -> NewtonResult:
-    """Return the coefficients of the largest penalised likelihood, by Newton's method.
-
-    Of many rows the search starts from the maximum of a sample.
-    """
-    start = np.zeros(len(problem.ridge))
+    """Return the coefficients (p,) of the largest penalised likelihood, by Newton's method."""
+    start = np.zeros(problem.shape)
     if problem.has_intercept:
-        start[0] = problem.start
-    n_rows = problem.data.n_rows
-    if n_rows is not None and n_rows > MANY * SAMPLE:
-        part = replace(problem, data=problem.sample)
-        weight = float(np.sum(part.data.collect().row_weights))
-        if weight > 0.0:
-            part = replace(part, weight=weight)
-            with np.errstate(over="ignore"):
-                start = _search(part, _feasible(part, start), tol=ROUGH, max_iter=FEW).x
-    return _search(problem, _feasible(problem, start), tol=tol, max_iter=max_iter)
+        start[0, 0] = problem.start
+    elif problem.loss.link != "log":
+        start = _least_squares_of_inverses(problem, start)
+    found = minimize(problem, start, tol=tol, max_iter=max_iter)
+    return replace(found, x=found.x[0], gradient=found.gradient[0])
 
 
-def _feasible(problem: FamilyProblem, start: np.ndarray) -> np.ndarray:
-    """Return a start with positive means; without an intercept and a logarithm, by least squares of 1/y."""
-    if problem.family.link == "log" or (problem.has_intercept and not np.any(start[1:])):
-        return start
-    if np.isfinite(problem.expand(start).value):
-        return start
-    of = partial(_reciprocal_moments, width=len(start), scaling=problem.scaling)
-    gram, cross = fold(of, problem.data, rows=BLOCK)[:, :-1], fold(of, problem.data, rows=BLOCK)[:, -1]
-    found = _pseudo_solver(gram)(cross)
-    if not np.isfinite(problem.expand(found).value):
+def _least_squares_of_inverses(problem: FamilyProblem, start: np.ndarray) -> np.ndarray:
+    """Return a start with positive means, without an intercept and a logarithm."""
+    moments = problem.reduce(_reciprocal_moments, width=start.shape[1])
+    found = Curvature(hessian=moments[:, :-1])(moments[:, -1])[None, :]
+    if not np.any(problem.feasible(found, start)):
         raise ValueError(
             'X and y: no start was found with positive means of all rows for link="inverse"; '
             'fit_intercept=True or link="log" has one'
@@ -219,23 +230,9 @@ def _feasible(problem: FamilyProblem, start: np.ndarray) -> np.ndarray:
     return found
 
 
-def _search(problem: FamilyProblem, start: np.ndarray, *, tol: float, max_iter: int) -> NewtonResult:
-    ridge = problem.ridge
-
-    def objective(coef: np.ndarray) -> tuple[Any, ...]:
-        found = problem.expand(coef)
-        value = found.value + 0.5 * float(np.sum(ridge * coef * coef))
-        hessian = found.curvature + np.diag(ridge)
-        if not np.all(np.isfinite(hessian)):
-            return np.inf, found.gradient, hessian
-        return value, found.gradient + ridge * coef, _pseudo_solver(hessian)
-
-    return newton(objective, start, tol=tol, max_iter=max_iter)
-
-
 def maximize_jointly(
     problem: FamilyProblem, poisson: NewtonResult, dispersion: float, *, tol: float, max_iter: int
-) -> tuple[NewtonResult, NegativeBinomialFamily]:
+) -> tuple[NewtonResult, NegativeBinomial]:
     """Return coefficients and dispersion of the largest likelihood of negative binomial counts.
 
     The last of the parameters is the logarithm of the dispersion; the search starts at the coefficients of
@@ -243,21 +240,26 @@ def maximize_jointly(
     """
     ridge = np.append(problem.ridge, 0.0)
 
+    def at(parameters: np.ndarray) -> NegativeBinomial:
+        return NegativeBinomial(dispersion=float(np.exp(np.clip(parameters[-1], *LOG_DISPERSION))))
+
     def objective(parameters: np.ndarray) -> tuple[Any, ...]:
-        coef, log_dispersion = parameters[:-1], float(np.clip(parameters[-1], *LOG_DISPERSION))
-        family = NegativeBinomialFamily(dispersion=float(np.exp(log_dispersion)))
-        found = problem.expand(coef, family=family, learn_dispersion=True)
-        value = found.value + 0.5 * float(np.sum(ridge * parameters * parameters))
-        gradient = found.gradient + ridge * parameters
-        hessian = found.curvature + np.diag(ridge)
+        found = joint_expansion(problem, parameters[:-1], at(parameters))
+        value = float(found.value) + 0.5 * float(np.sum(ridge * parameters * parameters))
+        hessian = np.asarray(found.curvature) + np.diag(ridge)
+        gradient = (found.gradient[0] + ridge * parameters) / problem.weight
         if not np.all(np.isfinite(hessian)):
             return np.inf, gradient, hessian
-        return value, gradient, _pseudo_solver(hessian)
+        return value / problem.weight, gradient, Curvature(hessian=hessian / problem.weight)
 
     start = np.append(poisson.x, np.clip(np.log(dispersion), *LOG_DISPERSION))
     found = newton(objective, start, tol=tol, max_iter=max_iter)
-    family = NegativeBinomialFamily(dispersion=float(np.exp(np.clip(found.x[-1], *LOG_DISPERSION))))
-    return found, family
+    return found, at(found.x)
+
+
+def joint_expansion(problem: FamilyProblem, coef: np.ndarray, loss: NegativeBinomial) -> LossExpansion:
+    """Return the loss of all rows by coefficients (p,) and the logarithm of the dispersion, the last."""
+    return replace(problem, loss=replace(loss, learned=True)).expansion(coef[None, :])
 
 
 def without_columns(problem: FamilyProblem) -> FamilyProblem:
@@ -267,51 +269,42 @@ def without_columns(problem: FamilyProblem) -> FamilyProblem:
         data=problem.data.map(_without_columns, n_features=0),
         standardizer=Standardizer.identity(0),
         has_intercept=True,
-        alpha=0.0,
+        penalty=Penalty(),
+        mean_squares=1.0,
     )
 
 
 def null_deviance(problem: FamilyProblem, summary: TargetSummary) -> float:
     """Return the deviance of the model without columns, whose intercept is free; the exposures stay."""
-    family = problem.family
-    if isinstance(family, PoissonFamily):
-        mean = summary.total / summary.exposure
-    else:
-        mean = summary.ratio / summary.weight
-    eta = np.array([np.log(mean) if family.link == "log" else 1.0 / mean])
-    if summary.has_exposure and isinstance(family, NegativeBinomialFamily):
-        eta = _search(without_columns(problem), eta, tol=1e-12, max_iter=50).x
-    of = partial(_deviance, family=family, mean=eta)
-    return float(fold(of, problem.data, rows=BLOCK))
+    loss = problem.loss
+    mean = summary.total / summary.exposure if isinstance(loss, Poisson) else summary.ratio / summary.weight
+    eta = float(np.log(mean) if loss.link == "log" else 1.0 / mean)
+    if summary.has_exposure and isinstance(loss, NegativeBinomial):
+        bare = replace(without_columns(problem), start=eta)
+        eta = float(maximize(bare, tol=1e-12, max_iter=50).x[0])
+    return float(problem.reduce(_deviance, loss=loss, eta=eta))
 
 
-def _deviance(x: Any, targets: Any, weights: Any = None, *, family: Family, mean: np.ndarray) -> float:
-    _, y, exposure, w = split_rows(x, targets, weights)
-    found = family.deviance(y, family.mean(np.full(len(y), mean[0]), exposure))
-    return float(np.sum(found) if w is None else w @ found)
+def _deviance(
+    x: Any,
+    targets: Any,
+    weights: Any = None,
+    *,
+    loss: FamilyLoss,
+    eta: float,
+    scaling: Scaling,  # noqa: ARG001
+) -> float:
+    _, y, exposure, w = _targets(x, targets, weights)
+    return float(counts(w, y) @ loss.deviance(y, loss.mean(eta + np.log(exposure))))
 
 
 def _reciprocal_moments(
     x: Any, targets: Any, weights: Any = None, *, width: int, scaling: Scaling
 ) -> np.ndarray:
     """Return Σ w z zᵀ and, in one more column, Σ w z / y."""
-    x, y, _, w = split_rows(x, targets, weights)
-    found = np.zeros((width, width + 1))
-    for part, z in tiles(x, scaling, width):
-        one = np.ones(len(z)) if w is None else w[part]
-        found += (z * one[:, None]).T @ np.column_stack([z, 1.0 / y[part]])
-    return found
-
-
-def _pseudo_solver(hessian: np.ndarray) -> Any:
-    """Return a function that solves with a curvature, whose directions without any are left out."""
-    size = np.sqrt(np.abs(np.diagonal(hessian)))
-    size = np.where(size > 0.0, size, 1.0)
-    values, vectors = np.linalg.eigh(symmetrize(hessian / size / size[:, None]))
-    sizes = np.abs(values)
-    some = sizes > LOST * len(values) * _EPS * np.max(sizes, initial=0.0)
-    kept, inverse = vectors[:, some], 1.0 / sizes[some]
-    return lambda g: (kept @ (inverse * (kept.T @ (g / size)))) / size
+    x, y, _, w = _targets(x, targets, weights)
+    z = design(x, scaling, width)
+    return (z * counts(w, y)[:, None]).T @ np.column_stack([z, 1.0 / y])
 
 
 def curvature_root(information: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -328,76 +321,6 @@ def curvature_root(information: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     values, vectors = np.linalg.eigh(symmetrize(information / size / size.T))
     some = values > LOST * len(values) * _EPS * np.max(values, initial=0.0)
     return vectors[:, some] / np.sqrt(values[some]) / size, vectors[:, ~some] / size
-
-
-def separating_direction(problem: FamilyProblem, found: NewtonResult) -> np.ndarray | None:
-    """Return a direction along which the likelihood of counts grows for ever, or None.
-
-    No row with a positive count has a component along it, and some rows of zero counts have, all of one sign:
-    their means go to zero. A search without a maximum moves along such a direction at a constant speed, while
-    the curvature along it vanishes.
-    """
-    step = found.curvature(found.gradient)[: len(problem.ridge)]
-    size = float(np.linalg.norm(step))
-    if size < MOVING:
-        return None
-    of = partial(_Reach.of, direction=-step / size, width=len(step), scaling=problem.scaling)
-    reach: _Reach = fold(of, problem.data, rows=BLOCK)
-    return -step / size if reach.separates else None
-
-
-#: A Newton step of this length, in standardized columns, at a converged point: the search goes on for ever.
-MOVING = 1e-2
-#: Components along a direction, relative to those of zero counts, that are rounding or still shrinking.
-NEAR = 1e-3
-
-
-@value
-class _Reach:
-    """Extreme components of rows along a direction, of positive counts and of zero counts; they add."""
-
-    positive: float  # largest |component| of rows with a positive count
-    low: float  # smallest component of rows with a count of zero
-    high: float  # largest
-
-    @classmethod
-    def of(
-        cls,
-        x: Any,
-        targets: Any,
-        weights: Any = None,
-        *,
-        direction: np.ndarray,
-        width: int,
-        scaling: Scaling,
-    ) -> "_Reach":
-        x, y, _, _ = split_rows(x, targets, weights)
-        along = np.concatenate([np.zeros(0), *(z @ direction for _, z in tiles(x, scaling, width))])
-        none = along[y == 0.0]
-        return cls(
-            positive=float(np.max(np.abs(along[y > 0.0]), initial=0.0)),
-            low=float(np.min(none, initial=0.0)),
-            high=float(np.max(none, initial=0.0)),
-        )
-
-    def __add__(self, other: "_Reach") -> "_Reach":
-        return _Reach(
-            positive=max(self.positive, other.positive),
-            low=min(self.low, other.low),
-            high=max(self.high, other.high),
-        )
-
-    @property
-    def separates(self) -> bool:
-        """Whether means of zero counts alone go to zero along the direction."""
-        return self.low < 0.0 and max(self.positive, self.high) <= NEAR * -self.low
-
-
-def _append_targets(batch: Batch) -> Batch:
-    """Return a batch whose last columns are the target and the exposure."""
-    y = np.asarray(batch.y, dtype=np.float64)
-    y = y if y.ndim == 2 and y.shape[1] == 2 else np.column_stack([y, np.ones(len(y))])
-    return Batch(X=np.column_stack([batch.X, y]), weights=batch.weights)
 
 
 def _without_columns(batch: Batch) -> Batch:

@@ -17,7 +17,7 @@ from tractable.data import Batch, Source
 from tractable.data.blocks import BLOCK_ENTRIES, map_blocks
 from tractable.engines import LeastSquares, fold, least_squares, squared_extrapolation
 from tractable.engines.em import EMProblem
-from tractable.engines.glm.losses import Logit, LossExpansion, helmert_contrasts
+from tractable.engines.glm.losses import LossExpansion, Softmax
 from tractable.engines.newton import armijo_steps
 from tractable.mixture.regression.model import RegressionMixture
 from tractable.primitives.linear import triangle
@@ -120,8 +120,8 @@ class RegressionEStep:
         log_jacobian = float(np.log(self.standardizer.scale[-1]))
         gate = None
         if self.params.gate.shape[1] > 1 and len(self.params.gate) > 1:
-            coef = self.gate_link.free_coef(self.params.gate)
-            gate = LossExpansion.of(x, r, link=self.gate_link, coef=coef)
+            coef = self.gate_loss.free_coef(self.params.gate)
+            gate = LossExpansion.of(x, r, loss=self.gate_loss, coef=coef)
         return ExpectedRegressions(
             params=self.params,
             factors=_weighted_factors(x, y, r),
@@ -131,9 +131,9 @@ class RegressionEStep:
         )
 
     @cached_property
-    def gate_link(self) -> Logit:
-        """The softmax link, over contrasts of the components."""
-        return Logit(contrasts=helmert_contrasts(len(self.params.gate)))
+    def gate_loss(self) -> Softmax:
+        """The softmax loss, over contrasts of the components."""
+        return Softmax.of(len(self.params.gate))
 
     def responsibilities(self, block: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return standardized rows and targets, w_n γ_nk (n, K) and log p(y | x) (n,)."""
@@ -177,7 +177,7 @@ class GateLoss:
 
     def __call__(self, block: Batch) -> float:
         x, _, r, _ = self.step.responsibilities(block)
-        gate = self.step.gate_link.contrasts @ self.coef
+        gate = self.step.gate_loss.contrasts @ self.coef
         log_weights = log_softmax(gate[:, 0] + x @ gate[:, 1:].T)
         return -float(np.sum(r * log_weights))
 
@@ -334,7 +334,7 @@ class RegressionProblem(EMProblem):
         if self.data is None or gate is None:
             return before.gate
         step = self.expect(before)
-        coef = step.gate_link.free_coef(before.gate)
+        coef = step.gate_loss.free_coef(before.gate)
         ridge = np.append(0.0, np.full(coef.shape[1] - 1, float(self.gate_alpha or 0.0)))
 
         def loss(value: float, b: np.ndarray) -> float:
@@ -351,7 +351,7 @@ class RegressionProblem(EMProblem):
                 break
             there = coef - length * direction
             if loss(self.data.reduce(GateLoss(step=step, coef=there)), there) <= bound:
-                return step.gate_link.contrasts @ there
+                return step.gate_loss.contrasts @ there
         return before.gate
 
 

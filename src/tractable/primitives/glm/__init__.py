@@ -14,9 +14,6 @@ from tractable.primitives.sparse_rows import StandardizedSparse
 
 __all__ = [
     "perceptron_pass",
-    "single_curvature_product",
-    "single_features",
-    "single_loss",
     "softmax_curvature",
     "softmax_expansion",
     "softmax_loss",
@@ -27,13 +24,12 @@ WIDE_BLOCK, CURVATURE_BLOCK = 1024, 128
 
 
 def softmax_loss(
-    x: Array, targets: Array, weights: Array | None, shift: Array | None, scale: Array | None, coef: Array
+    x: Array, targets: Array, weights: Array | None, shift: Array, scale: Array, coef: Array
 ) -> tuple[Any, Array]:
     """Return -Σ_n w_n Σ_k t_nk log p(k | x_n) and its gradient, for p(k | x) ∝ exp(coef_k · z).
 
     z is ``(x - shift) * scale``, behind a leading 1 where `coef` has one more column than x. Both halves are
-    matrix products on a block of rows that stays in cache; no array of the size of the data is made. Without
-    a shift and a scale x is the design matrix itself, which is small, and met as a whole.
+    matrix products on a block of rows that stays in cache; no array of the size of the data is made.
 
     Parameters
     ----------
@@ -41,7 +37,7 @@ def softmax_loss(
     targets : array (n,) of int, or (n, K)
         The class of each row, or its probability of each class; of sparse rows the class.
     weights : array (n,) or None
-    shift, scale : arrays (d,), or None
+    shift, scale : arrays (d,)
     coef : array (K, d) or (K, 1 + d)
 
     Returns
@@ -56,8 +52,6 @@ def softmax_loss(
     >>> softmax_loss(rows, classes, None, np.zeros(1), np.ones(1), np.zeros((2, 1)))[1].tolist()
     [[-0.5], [0.5]]
     """
-    if shift is None or scale is None:
-        return agnostic.design_loss(x, targets, weights, coef)
     if is_sparse(x):
         z = StandardizedSparse(X=x, shift=shift, scale=scale, intercept=coef.shape[1] > x.shape[1])
         return agnostic.design_loss(z, targets, weights, coef)
@@ -72,84 +66,7 @@ def softmax_loss(
     return compiled(x, *hard, weights, shift, scale, coef, _block(coef))
 
 
-def single_features(
-    x: np.ndarray, shift: np.ndarray | None, scale: np.ndarray | None, out: np.ndarray
-) -> None:
-    """Write the design matrix in single precision: standardised rows, behind ones where it is wider than x.
-
-    Parameters
-    ----------
-    x : array (n, d)
-    shift, scale : arrays (d,), or None where x is the design matrix
-    out : array (n, d) or (n, 1 + d) of float32
-
-    Examples
-    --------
-    >>> z = np.empty((2, 2), dtype=np.float32)
-    >>> single_features(np.array([[1.0], [5.0]]), np.array([3.0]), np.array([0.5]), z)
-    >>> z.tolist()
-    [[1.0, -1.0], [1.0, 1.0]]
-    """
-    if shift is None or scale is None or not runs_compiled(x, 4 * x.size):
-        out[...] = agnostic.features(x, shift, scale, out.shape[1])
-        return
-    from tractable.primitives.glm.compiled_single import features
-
-    features(x, shift, scale, out)
-
-
-def single_loss(z: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, coef: np.ndarray) -> np.ndarray:
-    """Return the gradient of -Σ_n w_n log p(C_n | z_n) of two classes, and behind it the loss, (p + 1,).
-
-    They are of a design matrix in single precision, of which sums are taken in double precision.
-
-    Parameters
-    ----------
-    z : array (n, p) of float32
-    codes : array (n,) of uint8
-        0, or 1 for rows of the class whose linear predictor is z · coef; that of the other is 0.
-    weights : array (n,) or None
-    coef : array (p,) of float32
-
-    Examples
-    --------
-    >>> z, codes = np.ones((3, 1), dtype=np.float32), np.array([0, 0, 1], dtype=np.uint8)
-    >>> single_loss(z, codes, None, np.zeros(1, dtype=np.float32)).round(4)
-    array([0.5   , 2.0794])
-    """
-    if not runs_compiled(z, 8 * z.size):
-        return agnostic.single_loss(z, codes, weights, coef)
-    from tractable.primitives.glm.compiled_single import two_class_loss
-
-    return two_class_loss(z, codes, weights, coef)
-
-
-def single_curvature_product(z: np.ndarray, curvatures: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return Σ_n c_n z_n z_nᵀ v of a design matrix in single precision, (p,).
-
-    Parameters
-    ----------
-    z : array (n, p) of float32
-    curvatures : array (n,) of float32
-        The second derivative c of each row's loss by its linear predictor, times its weight.
-    v : array (p,) of float32
-
-    Examples
-    --------
-    >>> one = np.ones(1, dtype=np.float32)
-    >>> single_curvature_product(np.array([[1.0, 2.0]], dtype=np.float32), one, np.ones(2, dtype=np.float32))
-    array([3., 6.])
-    """
-    if not runs_compiled(z, 8 * z.size):
-        return agnostic.single_curvature_product(z, curvatures, v)
-    from tractable.primitives.glm.compiled_single import curvature_product
-
-    return curvature_product(z, curvatures, v)
-
-
-def softmax_curvature(
-    x: Array, mass: Array | None, shift: Array | None, scale: Array | None, coef: Array
-) -> Array:
+def softmax_curvature(x: Array, mass: Array | None, shift: Array, scale: Array, coef: Array) -> Array:
     """Return Σ_n mass_n p_na p_nb z_n z_nᵀ for each pair of classes a < b, (K (K - 1) / 2, p, p).
 
     They are minus the blocks of the Hessian of `softmax_loss` beside the diagonal; the blocks on it are the
@@ -160,7 +77,7 @@ def softmax_curvature(
     x : array (n, d)
     mass : array (n,) or None
         Weight of each row, times the sum of its targets.
-    shift, scale : arrays (d,), or None where x is the design matrix
+    shift, scale : arrays (d,)
     coef : array (K, p), p = d or 1 + d
 
     Examples
@@ -176,14 +93,13 @@ def softmax_curvature(
     from tractable.primitives.glm.compiled import softmax_curvature as compiled
     from tractable.primitives.glm.compiled import two_class_expansion
 
-    shift, scale = (np.zeros(p), np.ones(p)) if shift is None or scale is None else (shift, scale)
     if k == 2:
         return two_class_expansion(x, None, None, mass, shift, scale, coef, CURVATURE_BLOCK)[2][None]
     return compiled(x, mass, shift, scale, coef, CURVATURE_BLOCK)
 
 
 def softmax_expansion(
-    x: Array, targets: Array, weights: Array | None, shift: Array | None, scale: Array | None, coef: Array
+    x: Array, targets: Array, weights: Array | None, shift: Array, scale: Array, coef: Array
 ) -> tuple[Any, Array, Array]:
     """Return what `softmax_loss` and `softmax_curvature` do; of two classes, in one pass over the rows.
 
@@ -200,9 +116,7 @@ def softmax_expansion(
            [ 0.5]]), array([[[0.75]]]))
     """
     (k, p), soft = coef.shape, targets.ndim == 2
-    if not (
-        k == 2 and p <= agnostic.MOST_PAIRED and shift is not None and runs_compiled(x, 8 * x.shape[0] * p)
-    ):
+    if not (k == 2 and p <= agnostic.MOST_PAIRED and runs_compiled(x, 8 * x.shape[0] * p)):
         mass = weights
         if soft:
             share = namespace_of(targets).sum(targets, axis=1)
@@ -219,8 +133,8 @@ def softmax_expansion(
 def _wide_curvature(
     x: np.ndarray,
     mass: np.ndarray | None,
-    shift: np.ndarray | None,
-    scale: np.ndarray | None,
+    shift: np.ndarray,
+    scale: np.ndarray,
     coef: np.ndarray,
 ) -> np.ndarray:
     """Return `softmax_curvature` of wide rows, whose products of columns fill the cache, by blocks."""

@@ -21,10 +21,8 @@ PAIRED_ENTRIES = 2**20
 SQUARE_BYTES = 2**18
 
 
-def features(x: Array, shift: Array | None, scale: Array | None, width: int) -> Array:
+def features(x: Array, shift: Array, scale: Array, width: int) -> Array:
     """Return the design matrix: standardised rows, behind a column of ones where it is wider than x."""
-    if shift is None or scale is None:
-        return x
     xp, first = namespace_of(x), width - x.shape[1]
     if is_numpy_array(x):  # one array alone is made
         z = np.empty((x.shape[0], width))
@@ -37,7 +35,7 @@ def features(x: Array, shift: Array | None, scale: Array | None, width: int) -> 
 
 
 def softmax_loss(
-    x: Array, targets: Array, weights: Any, shift: Array | None, scale: Array | None, coef: Array
+    x: Array, targets: Array, weights: Any, shift: Array, scale: Array, coef: Array
 ) -> tuple[Any, Array]:
     return design_loss(features(x, shift, scale, coef.shape[1]), targets, weights, coef)
 
@@ -50,7 +48,7 @@ def design_loss(z: Any, targets: Array, weights: Any, coef: Array) -> tuple[Any,
         return _two_class_loss(xp, z, targets, weights, coef)
     scores = _scores(z, coef)
     if targets.ndim == 1 and is_numpy_array(scores):
-        loss, wrong, _ = row_losses(scores, targets, weights)
+        loss, wrong = _row_losses(scores, targets, weights)
         return loss, wrong @ z
     if targets.ndim == 1:
         t = xp.astype(xp.arange(coef.shape[0], device=device(coef))[:, None] == targets, coef.dtype)
@@ -70,10 +68,10 @@ def design_loss(z: Any, targets: Array, weights: Any, coef: Array) -> tuple[Any,
 
 
 @SILENT
-def row_losses(
-    scores: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, *, probabilities: bool = False
-) -> tuple[float, np.ndarray, np.ndarray | None]:
-    """Return Σ w log 1/p of the classes of rows, its derivatives by linear predictors, and p where asked.
+def _row_losses(
+    scores: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
+) -> tuple[float, np.ndarray]:
+    """Return Σ w log 1/p of the classes of rows, and its derivatives by linear predictors.
 
     Parameters
     ----------
@@ -82,8 +80,6 @@ def row_losses(
     codes : array (n,) of int
         The class of each row.
     weights : array (n,) or None
-    probabilities : bool
-        Whether the probabilities, (K, n), are kept beside the derivatives.
     """
     rows = np.arange(scores.shape[1])
     top, own = np.max(scores, axis=0), scores[codes, rows]
@@ -92,21 +88,11 @@ def row_losses(
     total = np.sum(scores, axis=0)
     losses = (top - own) + np.log(total)
     scores /= total
-    kept = scores.copy() if probabilities else None
     scores[codes, rows] -= 1.0
     if weights is None:
-        return float(np.sum(losses, dtype=np.float64)), scores, kept
+        return float(np.sum(losses, dtype=np.float64)), scores
     scores *= weights
-    return float(weights @ losses), scores, kept
-
-
-def single_loss(z: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, coef: np.ndarray) -> np.ndarray:
-    loss, gradient = design_loss(z, codes, weights, np.stack([np.zeros_like(coef), coef]))
-    return np.append(gradient[1], loss).astype(np.float64)
-
-
-def single_curvature_product(z: np.ndarray, curvatures: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return ((curvatures * (z @ v)) @ z).astype(np.float64)
+    return float(weights @ losses), scores
 
 
 def _two_class_loss(xp: Any, z: Any, codes: Array, weights: Any, coef: Array) -> tuple[Any, Array]:
@@ -128,7 +114,7 @@ def _scores(z: Any, coef: Array) -> Array:
 
 
 @SILENT
-def softmax_curvature(x: Array, mass: Any, shift: Array | None, scale: Array | None, coef: Array) -> Array:
+def softmax_curvature(x: Array, mass: Any, shift: Array, scale: Array, coef: Array) -> Array:
     xp, (k, p) = namespace_of(x), coef.shape
     z = features(x, shift, scale, p)
     if k == 2:
