@@ -44,7 +44,7 @@ FORMULAS = {
         losses.Logistic(),
         1,
         lambda e: mpmath.log1p(mpmath.exp(-e)),
-        (-700.0, -30.0, 0.5, 40.0),
+        (-200.0, -30.0, 0.5, 40.0),
     ),
     "probit": (
         losses.Probit(),

@@ -50,16 +50,15 @@ def loss_regression(
     *,
     sample_weight: Any = None,
     alpha: float = 0.0,
-    l1_ratio: float = 0.0,
     fit_intercept: bool = True,
     tol: float = 1e-8,
     max_iter: int = 500,
 ) -> LossRegression:
-    """Minimise the mean loss + alpha (½ (1 - l1_ratio) |coef|² + l1_ratio Σ|coef|), as scikit-learn has it.
+    """Minimise the mean loss of the rows + ½ alpha |coef|².
 
     By Newton's method or L-BFGS, whose steps are folds over the rows; of many rows from the minimum of a
-    sample. The loss is convex, and has a second derivative. Columns are standardised inside; intercepts have
-    no penalty.
+    sample. The loss has a slope everywhere; if it is not convex, the minimum may be a local one. Columns are
+    standardised inside; intercepts have no penalty.
 
     Parameters
     ----------
@@ -72,9 +71,7 @@ def loss_regression(
     sample_weight : array (n,) or column name, optional
         How often each row counts.
     alpha : float
-        Penalty weight, beside the mean loss.
-    l1_ratio : float
-        The part of the penalty that is of absolute values: exact zeros.
+        Penalty weight of squared coefficients, beside the mean loss.
     fit_intercept : bool
         Whether linear predictors have an intercept.
     tol : float
@@ -88,12 +85,12 @@ def loss_regression(
     >>> X, y = np.arange(6.0)[:, None], np.array([1.0, 3.0, 5.0, 7.0, 9.0, 1000.0])
     >>> found = loss_regression(Huber(), X, y)
     >>> found.coef.round(1), round(float(found.intercept), 1)
-    (array([2.4]), 0.6)
+    (array([2.4]), 0.5)
     """
+    if not loss.smooth:
+        raise ValueError(f"loss must have a slope everywhere, got {loss!r}: its minimum is at a corner")
     if not alpha >= 0.0:
         raise ValueError(f"alpha must be a number that is not negative, got {alpha!r}")
-    if not 0.0 <= l1_ratio <= 1.0:
-        raise ValueError(f"l1_ratio must be between 0 and 1, got {l1_ratio!r}")
     data = as_source(X, y, sample_weight)
     moments: DiagonalMoments = fold(_moments, data)
     weight = float(moments.total)
@@ -109,7 +106,7 @@ def loss_regression(
     problem = LinearPredictorProblem(
         data=data,
         loss=loss,
-        penalty=Penalty(squares=weight * alpha * (1.0 - l1_ratio), absolute=weight * alpha * l1_ratio),
+        penalty=Penalty(squares=weight * alpha),
         standardizer=Standardizer(shift=shift, scale=scale, varies=varies),
         weight=weight,
         has_intercept=fit_intercept,

@@ -130,7 +130,8 @@ class LinearPredictorProblem:
         size, n = math.prod(self.shape), self.data.n_rows
         few = size <= MOST_NEWTON and self.shape[0] == 1
         few = few or (n is not None and n * size * size <= NEWTON_PRODUCTS)
-        return self.few_parameters and (few or self.loss.curvature_at_zero is None)
+        concordant = self.loss.self_concordant and self.few_parameters
+        return concordant and (few or self.loss.curvature_at_zero is None)
 
     @property
     def few_rows(self) -> bool:

@@ -69,7 +69,9 @@ def minimize(
         )
     else:
         sizes, few = problem.diagonal, problem.few_parameters
-        refresh = REFRESH if few else REFRESH[:1] * (problem.shape[1] <= MOST_PARAMETERS)
+        refresh: tuple[int, ...] = REFRESH
+        if not (problem.loss.self_concordant and few):
+            refresh = REFRESH[:1] * (problem.loss.self_concordant and problem.shape[1] <= MOST_PARAMETERS)
         found = lbfgs(
             problem.objective,
             start,

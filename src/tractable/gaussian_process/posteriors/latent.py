@@ -42,7 +42,17 @@ class LikelihoodExpansion:
 
     @classmethod
     def of(cls, loss: LossTerms, weights: Any = 1.0, log_base_measure: Any = 0.0) -> "LikelihoodExpansion":
-        """Return that of the terms of a loss, what it leaves out of log p, and weights of the rows."""
+        """Return that of the terms of a loss.
+
+        Parameters
+        ----------
+        loss : LossTerms
+            -log p(y_n | f_n) of each row up to terms without f, and its derivatives.
+        weights : array (n,)
+            How often each row counts.
+        log_base_measure : array (n,)
+            What the loss leaves out of log p.
+        """
         return cls(
             value=weights * (log_base_measure - loss.value),
             slope=-weights * loss.slope,

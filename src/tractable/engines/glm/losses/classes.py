@@ -22,6 +22,7 @@ class ClassLoss(Loss):
     """
 
     contrasts: Any
+    self_concordant = True
     of_classes = True
 
     def targets(self, y: Any) -> tuple[Any, Any]:

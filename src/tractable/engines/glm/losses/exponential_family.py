@@ -29,6 +29,7 @@ class FamilyLoss(Loss):
         Whether φ is 1, so that no scale is estimated.
     """
 
+    self_concordant = True
     link: str = "log"
     unit_dispersion: bool = True
 

@@ -57,8 +57,11 @@ class Loss(ABC):
     ----------
     n_predictors : int
         The number c of linear predictors of a row, and of rows of the coefficients.
-    convex : bool
-        Whether the loss is convex in them.
+    convex, smooth : bool
+        Whether the loss is convex in them, and has a slope everywhere.
+    self_concordant : bool
+        Whether the curvature bounds the third derivative, so that Newton's steps lead to the minimum from
+        anywhere. Else the curvature may vanish where the slope does not, and L-BFGS takes the steps.
     of_classes : bool
         Whether targets are class codes.
     curvature_at_zero : float or None
@@ -73,12 +76,14 @@ class Loss(ABC):
     ...         return LossTerms(value=0.5 * (y - eta) ** 2, slope=eta - y, curvature=np.ones_like(eta))
     >>> rows, y = np.array([[1.0], [2.0]]), np.array([1.0, 3.0])
     >>> found = LossExpansion.of(rows, y, loss=SquaredError(), coef=np.zeros((1, 1)))
-    >>> found.value, found.gradient.tolist(), found.curvature.tolist()
+    >>> float(found.value), found.gradient.tolist(), found.curvature.tolist()
     (5.0, [[-7.0]], [[5.0]])
     """
 
     n_predictors: int = 1
     convex: bool = True
+    smooth: bool = True
+    self_concordant: bool = False
     of_classes: bool = False
     curvature_at_zero: float | None = None
 

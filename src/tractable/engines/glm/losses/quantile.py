@@ -24,6 +24,7 @@ class Quantile(Loss):
     """
 
     quantile: float = 0.5
+    smooth = False
 
     def terms(self, eta: Array, y: Array) -> LossTerms:
         """Return the loss and a subgradient."""
