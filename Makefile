@@ -4,6 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt
 
+# The build tools are in the environment: an own environment for each build would compile everything again.
+INSTALL := $(PIP) --no-build-isolation
+NO_COMPILER := No C++ compiler was found: the native core is left out. Everything works, more slowly.
+
 export PYTHONHASHSEED := 0
 export MPLBACKEND := Agg
 # Where it is set, every worker and every command that the tests start would compile all modules again.
@@ -20,23 +24,37 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or later is needed: make PYTHON=/path/to/python"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/run.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
+# What compiles the native core stays in the environment, so that only what changed is compiled again.
+$(VENV)/build.stamp: constraints.txt | $(VENV)/bin/python
 	@echo "Setting up $(VENV) …"
-	@$(PIP) --editable .
+	@$(PIP) scikit-build-core nanobind cmake ninja
+	@touch $@
+
+NATIVE := cmake/CMakeLists.txt $(wildcard src/native/*)
+
+# Compiles the core for this processor, into the source tree, and says so where there is no compiler.
+$(VENV)/core.stamp: pyproject.toml $(NATIVE) $(VENV)/build.stamp
+	@echo "Compiling the native core for this processor: about half a minute, once, and later what has changed …"
+	@$(INSTALL) --no-deps --editable .
+	@$(BIN)/python -c 'import tractable._core.processor' 2>/dev/null || echo "$(NO_COMPILER)"
+	@touch $@
+
+$(VENV)/run.stamp: pyproject.toml constraints.txt | $(VENV)/core.stamp
+	@$(INSTALL) --editable .
 	@touch $@
 
 # What the tests import is compiled when they import it, which is a small part of all that is installed.
-$(VENV)/lint.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
+$(VENV)/lint.stamp: pyproject.toml constraints.txt | $(VENV)/core.stamp
 	@echo "Setting up $(VENV) with the test tools …"
-	@$(PIP) --no-compile --editable '.[lint]'
+	@$(INSTALL) --no-compile --editable '.[lint]'
 	@touch $(VENV)/run.stamp $@
 
 $(VENV)/dev.stamp: $(VENV)/lint.stamp
-	@$(PIP) --no-compile --editable '.[dev]'
+	@$(INSTALL) --no-compile --editable '.[dev]'
 	@touch $@
 
 $(VENV)/bench.stamp: pyproject.toml constraints.txt $(VENV)/dev.stamp
-	@$(PIP) --editable '.[bench]'
+	@$(INSTALL) --editable '.[bench]'
 	@touch $@
 
 # Torch is large, and needed for tensors alone: a version that is there, perhaps for a GPU, is kept.
@@ -46,7 +64,7 @@ $(VENV)/tensors.stamp: constraints.txt $(VENV)/dev.stamp
 	@touch $@
 
 $(VENV)/docs.stamp: pyproject.toml constraints.txt $(VENV)/dev.stamp
-	@$(PIP) --editable '.[docs]'
+	@$(INSTALL) --editable '.[docs]'
 	@touch $@
 
 demo: $(VENV)/run.stamp ## set up, write a report on a bundled table of penguins: open demo/report.html
@@ -106,4 +124,6 @@ constraints: $(VENV)/docs.stamp $(VENV)/bench.stamp ## write down the versions o
 
 clean: ## remove what the other commands made
 	rm -rf $(VENV) demo docs/_build docs/auto_examples docs/generated
+	find cmake -mindepth 1 -not -name CMakeLists.txt -delete
+	rm -f src/tractable/_core/*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -14,7 +14,6 @@ from tractable import KMeans
 from tractable.arrays import devices, to_numpy
 from tractable.engines import kmeans as kmeans_steps
 from tractable.mixture import best_partition
-from tractable.primitives import COMPILED_WORK
 from tractable.primitives.kmeans import agnostic, assign, device, kmeans_plus_plus, seeding_probabilities
 
 EIGHT = np.array([[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]], dtype=float)
@@ -102,9 +101,7 @@ def test_the_objective_never_rises(algorithm, weighted, rng):
 @pytest.mark.parametrize("algorithm", ["lloyd", "elkan"])
 @pytest.mark.parametrize(("n", "d", "k"), some([(300, 2, 4), (3000, 7, 20), (20_000, 16, 30)], several=True))
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("least", [0, COMPILED_WORK])
-def test_labels_are_those_of_scikit_learn(algorithm, n, d, k, weighted, least, rng, monkeypatch):
-    monkeypatch.setattr(tractable.primitives, "COMPILED_WORK", least)
+def test_labels_are_those_of_scikit_learn(algorithm, n, d, k, weighted, rng):
     X, w = clouds(rng, n, d, k, spread=1.0), rng.uniform(0.5, 2.0, n) if weighted else None
     start = X[rng.choice(n, k, replace=False)]
     ours = KMeans(k, init=start, tol=0.0, max_iter=1000).fit(X, sample_weight=w)

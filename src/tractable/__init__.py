@@ -254,6 +254,7 @@ PUBLIC: dict[str, str] = {
     "precision": "tractable.arrays",
     "load": "tractable.persistence",
     "plot": "tractable.plotting",
+    "show_versions": "tractable.primitives.versions",
     "save": "tractable.persistence",
 }
 

@@ -1,4 +1,4 @@
-"""The compiled twin equals the agnostic one, and both the definition."""
+"""The native form equals the agnostic one, and both the definition."""
 
 from itertools import pairwise
 
@@ -9,7 +9,6 @@ from tractable.arrays.namespace import to_numpy
 from tractable.primitives import squared_distances
 from tractable.primitives.kmeans import distance_sums
 from tractable.primitives.kmeans.agnostic import distance_sums as obvious
-from tractable.primitives.kmeans.compiled import distance_sums as fast
 
 STARTS = [0, 1, 258, 258, 600]
 
@@ -21,7 +20,6 @@ def test_twins_and_definition(dim, rng):
     expected = np.stack([distances[:, a:b].sum(axis=1) for a, b in pairwise(STARTS)], axis=1)
     columns = np.ascontiguousarray(y.T)
     np.testing.assert_allclose(obvious(x, columns, w, STARTS), expected, rtol=1e-13)
-    np.testing.assert_allclose(fast(x, columns, w, np.array(STARTS)), expected, rtol=1e-13)
     np.testing.assert_allclose(distance_sums(x, columns, w, STARTS), expected, rtol=1e-13)
 
 

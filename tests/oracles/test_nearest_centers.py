@@ -1,26 +1,24 @@
-"""Compiled seeds and nearest centres equal the obvious ones, whatever their blocks, weights and memory."""
+"""Native seeds and nearest centres equal the obvious ones, whatever their blocks, weights and memory."""
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from tractable import KMeans
 from tractable.arrays.namespace import to_numpy
-from tractable.engines.kmeans import initial_responsibilities
-from tractable.primitives.compiled_options import Kernel
+from tractable.primitives import native
 from tractable.primitives.kmeans import (
     assign,
     cluster_sums,
+    distance_sums,
     kmeans_plus_plus,
-    lloyd,
-    movement_of,
     n_trials,
     reassign,
     seeding_probabilities,
 )
 from tractable.primitives.kmeans.agnostic import assign as obvious
 from tractable.primitives.kmeans.agnostic import kmeans_plus_plus as obvious_seeds
-from tractable.primitives.kmeans.agnostic import lloyd as plain_lloyd
-from tractable.primitives.kmeans.compiled import seeds as compiled_seeds
+from tractable.primitives.kmeans.agnostic import reassign as obvious_changes
 
 SIZES = [(1, 1, 1), (5, 1, 5), (700, 3, 8), (1500, 16, 20), (900, 2, 300), (600, 64, 64)]
 
@@ -59,19 +57,39 @@ def test_rows_that_overflow_single_precision_are_measured(rng):
     assert_same(assign(x, None, np.zeros(2), 1.0, centers), expected, scale=1e61)
 
 
-@pytest.mark.parametrize("d", [1, 2, 16])
+#: Rows at the edges of tiles: of lanes, of those that meet the centres at once, of blocks and partial sums.
+EDGES = [0, 1, 15, 16, 17, 32, 33, 255, 256, 257, 4095, 4097, 20_011]
+
+
+@pytest.mark.parametrize("n", EDGES)
+@pytest.mark.parametrize(("d", "k"), [(1, 1), (3, 4), (8, 20), (9, 20), (60, 5), (3, 1100)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_every_number_of_rows(n, d, k, dtype, rng):
+    x, centers = (rng.standard_normal((n, d)) + 1.0).astype(dtype), rng.standard_normal((k, d)) + 1.0
+    w = rng.integers(0, 3, n).astype(float)
+    assert_same(
+        assign(x, w, np.zeros(d), 1.0, centers), obvious(x.astype(float), w, np.zeros(d), 1.0, centers)
+    )
+
+
+def new_bounds(n):
+    return np.full(n, -1, np.int32), (np.zeros(n, np.float32), np.zeros(n, np.float32))
+
+
+@pytest.mark.parametrize(("d", "k"), [(1, 7), (1, 70), (2, 70), (16, 7), (16, 70)])
 @pytest.mark.parametrize("step", [0.0, 0.01, 0.3, 3.0])
-def test_bounds_change_nothing(d, step, rng):
-    """Labels, sums and cost after moves of every size are those of a fresh look."""
-    x, centers = rng.standard_normal((2000, d)), rng.standard_normal((7, d))
-    labels, upper, lower = np.full(2000, -1, np.int32), np.zeros(2000, np.float32), np.zeros(2000, np.float32)
-    total, before, cost = np.zeros((7, d)), centers, 0.0
+def test_bounds_change_nothing(d, k, step, rng):
+    """Labels, sums and cost after moves of every size are those of a fresh look, and of the array API."""
+    x, centers = rng.standard_normal((2000, d)), rng.standard_normal((k, d))
+    (labels, bounds), total, before, cost = new_bounds(2000), np.zeros((k, d)), None, 0.0
     for _ in range(8):
-        movement = movement_of(before, centers)
-        old = labels.copy()
-        sums, _, more, gain, changed = reassign(
-            x, None, np.zeros(d), 1.0, centers, movement, labels, upper, lower
-        )
+        old, plain = labels.copy(), labels.copy()
+        found = reassign(x, None, np.zeros(d), 1.0, centers, before, labels, bounds)
+        for mine, theirs in zip(
+            found, obvious_changes(x, None, np.zeros(d), 1.0, centers, plain), strict=True
+        ):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
+        sums, _, more, gain, changed = found
         expected = obvious(x, None, np.zeros(d), 1.0, centers)
         np.testing.assert_array_equal(labels, expected["labels"])
         assert changed == np.sum(labels != old)
@@ -83,60 +101,72 @@ def test_bounds_change_nothing(d, step, rng):
         before, centers = centers, centers + step * rng.standard_normal(centers.shape)
 
 
-@pytest.mark.parametrize(("columns", "n_clusters"), [(2, 8), (5, 40), (40, 7)])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_a_search_in_one_call_is_that_of_its_steps(columns, n_clusters, weighted, rng):
-    """With few centres, whose distances are all measured, and with bounds."""
-    x = 3.0 * rng.standard_normal((n_clusters, columns))[rng.integers(n_clusters, size=4000)]
-    x += rng.standard_normal(x.shape)
-    w = rng.random(4000) if weighted else None
-    given, centers = (x, w, np.full(columns, 0.3), 0.5), 0.5 * (x[:n_clusters] - 0.3)
-    few = lloyd(*given, centers, max_iter=1, least=0.0)
-    found, labels, costs, settled = lloyd(*given, centers, max_iter=200, least=1e-12)
-    for cost in costs:
-        last = assign(*given, centers)
-        np.testing.assert_allclose(cost, last.cost, rtol=1e-9)
-        before, centers = centers, last.sums / last.counts[:, None]
-    assert settled
-    np.testing.assert_allclose(found, before, rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(labels, last.labels)
-    assert len(few[2]) == 2
-    assert not few[3]
-    start, plain_labels = 0.5 * (x[:n_clusters] - 0.3), np.empty(4000, np.int32)
-    plain, plain_costs, plain_settled = plain_lloyd(*given, start, plain_labels, 200, 1e-12)
-    np.testing.assert_allclose(plain, found, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(plain_costs, costs, rtol=1e-9)
-    np.testing.assert_array_equal(plain_labels, labels)
-    assert plain_settled
+def sums_of_everything(x, w, centers, uniforms):
+    """Return whatever the family sums up over rows, dense and sparse, after one move of the centres."""
+    d, found = x.shape[1], []
+    for rows in (x, sparse.csr_array(np.where(x > 0.5, x, 0.0))):
+        (labels, bounds), before = new_bounds(len(x)), None
+        for at in (centers, centers + 0.1):
+            found += reassign(rows, w, np.zeros(d), 1.0, at, before, labels, bounds)
+            before = at
+        held = cluster_sums(rows, w, np.zeros(d), 1.0, before, labels)
+        found += [labels, *bounds, held.sums, held.counts, held.cost, held.away, held.row]
+    found += [distance_sums(x, np.ascontiguousarray(x[:300].T), np.ones(300), [0, 100, 300])]
+    return [*found, kmeans_plus_plus(x, w, len(uniforms), uniforms)]
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_start_of_a_wide_mixture_compiles_nothing_and_is_that_of_the_kernel(weighted, rng, monkeypatch):
-    x = rng.standard_normal((6, 150))[rng.integers(6, size=3000)] + 2.0 * rng.standard_normal((3000, 150))
-    w = rng.integers(0, 3, 3000).astype(float) if weighted else None
-    seeds = kmeans_plus_plus(x, w, 6, np.random.default_rng(1).random((6, n_trials(6))))
-    np.testing.assert_array_equal(
-        seeds, compiled_seeds(x, w, np.random.default_rng(1).random((6, n_trials(6))))
-    )
-    given = {"max_iter": 100, "least": 1e-20}
-    _, labels, *_ = lloyd(x, w, np.zeros(150), 1.0, x[seeds], **given)
-    _, found, *_ = lloyd(x, w, np.zeros(150), 1.0, x[seeds], **given, by_products=True)
-    np.testing.assert_array_equal(found, labels)
-
-    def called(kernel, *given):
-        raise AssertionError(f"{kernel.__name__} is compiled")
-
-    monkeypatch.setattr(Kernel, "__call__", called)
-    start = initial_responsibilities("kmeans", x, w, 6, np.random.default_rng(0))
-    assert set(start.sum(axis=1)) == {1.0}
+@pytest.mark.parametrize("n", [400, 30_001])
+@pytest.mark.parametrize(("d", "k"), [(3, 5), (3, 40), (20, 11), (120, 4)])
+def test_the_number_of_threads_changes_no_bit(n, d, k, rng, monkeypatch):
+    x, w = rng.standard_normal((n, d)), rng.random(n)
+    given = x, w, rng.standard_normal((k, d)), rng.random((k, 3))
+    found = []
+    for threads in ("1", "2", "4"):
+        monkeypatch.setenv("TRACTABLE_NUM_THREADS", threads)
+        found.append(sums_of_everything(*given))
+    for other in found[1:]:
+        for mine, theirs in zip(found[0], other, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
 
 
-def test_a_search_in_one_call_leaves_empty_clusters_to_others(rng):
+def test_nan_and_infinity_stay_where_they_are(rng):
+    """Such a row goes to the first centre; the labels of the others are what they were."""
+    for d in (3, 12):
+        x, centers = rng.standard_normal((1000, d)), rng.standard_normal((6, d))
+        want = assign(x, None, np.zeros(d), 1.0, centers).labels
+        x[7, 1], x[8, 1] = np.nan, np.inf
+        found = assign(x, None, np.zeros(d), 1.0, centers)
+        assert found.labels[7] == found.labels[8] == 0
+        assert np.isnan(found.cost)
+        rest = np.delete(np.arange(1000), [7, 8])
+        np.testing.assert_array_equal(found.labels[rest], want[rest])
+        assert np.isfinite(found.sums[1:]).all() or not native(x)  # indicators of the array API spread them
+
+
+@pytest.mark.parametrize("rows", [np.zeros((4, 2)), sparse.csr_array(np.eye(4, 2))])
+@pytest.mark.parametrize("wrong", [-1, 3, 2**31 - 1])
+def test_labels_of_no_centre_are_refused(rows, wrong):
+    labels = np.array([0, 1, wrong, 2], np.int32)
+    with pytest.raises(ValueError, match="numbers of centres"):
+        cluster_sums(rows, None, np.zeros(2), 1.0, np.zeros((3, 2)), labels)
+
+
+def test_a_search_is_that_of_its_steps(rng):
+    x = 3.0 * rng.standard_normal((7, 40))[rng.integers(7, size=4000)] + rng.standard_normal((4000, 40))
+    for w in (None, rng.random(4000)):
+        model = KMeans(7, init=x[:7], tol=0.0).fit(x, sample_weight=w)
+        centers = x[:7]
+        for objective in model.objective_trace_:
+            found = assign(x, w, np.zeros(40), 1.0, centers)
+            np.testing.assert_allclose(-objective, found.cost, rtol=1e-9)
+            centers = found.sums / found.counts[:, None]
+        np.testing.assert_allclose(model.cluster_centers_, centers, rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(model.labels_, found.labels)
+
+
+def test_a_search_leaves_no_cluster_empty(rng):
     x = rng.standard_normal((4000, 3))
-    centers = np.concatenate([x[:5], np.full((1, 3), 99.0)])
-    assert lloyd(x, None, np.zeros(3), 1.0, centers, max_iter=9, least=0.0) is None
-    assert plain_lloyd(x, None, np.zeros(3), 1.0, centers, np.empty(4000, np.int32), 9, 0.0) is None
-    model = KMeans(6, init=centers).fit(x)
+    model = KMeans(6, init=np.concatenate([x[:5], np.full((1, 3), 99.0)])).fit(x)
     assert np.all(model.counts_ > 0.0)
 
 
@@ -163,7 +193,7 @@ def test_seeds_of_fewer_rows_than_candidates(weighted, rng):
     x[150:] = x[:50]
     w, uniforms = rng.integers(1, 3, 200).astype(float) if weighted else None, rng.random((60, n_trials(60)))
     found = kmeans_plus_plus(x, w, 60, uniforms)
-    np.testing.assert_array_equal(x[found], x[compiled_seeds(x, w, uniforms)])  # of equal rows, either
+    np.testing.assert_array_equal(x[found], x[obvious_seeds(x, w, uniforms)])  # of equal rows, either
 
 
 @pytest.mark.parametrize(("n", "d", "k"), SIZES)

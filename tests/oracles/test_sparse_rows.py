@@ -127,29 +127,30 @@ def test_distances_of_near_points_keep_their_digits(rows, rng):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_compiled_assignments_are_those_of_dense_rows(weighted, rng):
-    from tractable.primitives.kmeans import compiled
-
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_native_assignments_are_those_of_dense_rows(weighted, dtype, rng):
     x = np.where(rng.random((300, 12)) < 0.4, rng.standard_normal((300, 12)), 0.0) + 2.0 * np.eye(300, 12)
-    rows, w = sparse.csr_array(x), rng.random(300) if weighted else None
-    points = x[:5] + 0.0
+    rows, w = sparse.csr_array(x.astype(dtype)), rng.random(300) if weighted else None
+    points, nothing, before = x[:5] + 0.0, np.zeros(12), None
     labels, bounds = np.full(300, -1, np.int32), (np.zeros(300, np.float32), np.zeros(300, np.float32))
-    before = points
     for _ in range(4):
-        moved = kmeans.movement_of(before, points)
-        sums, counts = np.zeros((5, 12)), np.zeros(5)
-        given = *kmeans._stored(rows), w, *kmeans._transposed(points), 1.0, moved.half, moved.move, moved.drop
-        old = labels.copy()
-        cost, gain, changed = compiled.sparse_reassign(*given, labels, *bounds, sums, counts)
-        want = old.copy()
-        found = agnostic.sparse_reassign(rows, w, points, want)
+        want = labels.copy()
+        found = kmeans.reassign(rows, w, nothing, 1.0, points, before, labels, bounds)
+        wanted = agnostic.sparse_reassign(rows, w, points, want)
         np.testing.assert_array_equal(labels, want)
-        for mine, theirs in zip((sums, counts, cost, gain, changed), found, strict=True):
+        for mine, theirs in zip(found, wanted, strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
-        total, weight = np.zeros((5, 12)), np.zeros(5)
-        given = *kmeans._stored(rows), w, *kmeans._transposed(points)
-        held = compiled.sparse_cluster_sums(*given, labels, total, weight)
+        held = kmeans.cluster_sums(rows, w, nothing, 1.0, points, labels)
         wanted = agnostic.sparse_cluster_sums(rows, w, points, labels)
-        for mine, theirs in zip((total, weight, *held), wanted, strict=True):
+        for mine, theirs in zip(
+            (held.sums, held.counts, held.cost, held.away, held.row), wanted, strict=True
+        ):
             np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
-        before, points = points, total / weight[:, None]
+        before, points = points, held.sums / held.counts[:, None]
+
+
+def test_a_column_that_sparse_rows_do_not_have_is_refused(rng):
+    rows = sparse.csr_array(np.eye(6))
+    rows.indices[3] = 77
+    with pytest.raises(ValueError, match="beyond its columns"):
+        kmeans.assign(rows, None, np.zeros(6), 1.0, np.eye(6)[:2])

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from tractable import __version__
 from tractable.cli.ask import ask
 from tractable.cli.compare import compare
 from tractable.cli.complete import complete
@@ -35,7 +34,9 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"tractable {__version__}")
+        from tractable.primitives.versions import versions
+
+        typer.echo("\n".join(f"{name} {text}" for name, text in versions().items()))
         raise typer.Exit
 
 
@@ -45,7 +46,11 @@ def tractable(
     version: Annotated[  # noqa: ARG001  (used by its callback)
         bool,
         typer.Option(
-            "--version", metavar=FLAG, callback=_print_version, is_eager=True, help="Print the version."
+            "--version",
+            metavar=FLAG,
+            callback=_print_version,
+            is_eager=True,
+            help="Print the versions of tractable and its libraries, and how it runs.",
         ),
     ] = False,
 ) -> None:

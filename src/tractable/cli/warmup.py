@@ -24,7 +24,7 @@ def warmup(
 
       tractable warmup
 
-      tractable warmup kmeans
+      tractable warmup em
 
       NUMBA_CACHE_DIR=/opt/kernels tractable warmup
     """

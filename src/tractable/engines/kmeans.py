@@ -20,38 +20,27 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.devices import beside, beside_rows, on_host, pass_over
-from tractable.arrays.namespace import is_foreign_array, is_numpy_array, is_sparse, namespace_of
+from tractable.arrays.namespace import is_foreign_array, is_sparse, namespace_of
 from tractable.arrays.random import row_uniforms
 from tractable.data import Batch, Source, SparseSource, as_source, sample_rows
-from tractable.engines.checkpoint import checkpoints, fingerprint
+from tractable.engines.checkpoint import fingerprint
 from tractable.engines.em import EMProblem, EMResult, best_of, em
 from tractable.engines.fold import fold
 from tractable.primitives.kmeans import (
-    STEPS,
-    WIDE,
-    Movement,
     assign,
     cluster_sums,
-    is_small,
     kmeans_plus_plus,
-    lloyd,
-    movement_of,
     n_trials,
     nearest_centers,
-    ready_rows,
     reassign,
 )
 from tractable.primitives.sparse_rows import sparse_squared_distances
-from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.statistics.rows import counts
 from tractable.value import replace, value
 
 #: Rows of a block; the same whatever the number of threads.
 BLOCK = 16_384
-
-#: The most rows of a block that keeps bounds.
-MOST_ROWS = 65_536
 
 #: The square of a step that rounding can make.
 ROUNDING = 1e-27
@@ -240,24 +229,21 @@ class BoundedRows:
         self.X, self.weights = block.X, block.weights
         n = block.n_rows
         self.labels = np.empty(n, np.int32)
-        self.upper, self.lower = np.empty(n, np.float32), np.empty(n, np.float32)
+        self.bounds = np.empty(n, np.float32), np.empty(n, np.float32)
         self.known: np.ndarray | None = None
-        self.ready: Any = ()  # rows as `ready_rows` returns them, once they were asked for
 
-    def reassign(self, centers: np.ndarray, movement: Movement, standardizer: Standardizer) -> Any:
-        """Update labels and bounds, and return the changes of sums and counts, cost and gain."""
+    def reassign(self, centers: np.ndarray, before: np.ndarray | None, standardizer: Standardizer) -> Any:
+        """Update labels and bounds, true of `before`; return changes of sums, counts, cost and gain."""
         self.known = None  # until the pass is through, should it be interrupted
-        if isinstance(self.ready, tuple) and not self.ready:  # the standardizer of a search stays
-            self.ready = ready_rows(self.X, *_scaling(standardizer), len(centers))
-        given = self.X, self.weights, *_scaling(standardizer), centers, movement
-        found = reassign(*given, self.labels, self.upper, self.lower, self.ready, STEPS)
+        given = self.X, self.weights, *_scaling(standardizer), centers, before
+        found = reassign(*given, self.labels, self.bounds)
         self.known = centers
         return found[:4]
 
     def assign_to(self, centers: np.ndarray, standardizer: Standardizer) -> Any:
         """Label all rows anew; return sums, counts and cost as changes from nothing."""
         self.labels[:] = -1
-        return self.reassign(centers, movement_of(None, centers), standardizer)
+        return self.reassign(centers, None, standardizer)
 
     def is_of(self, centers: np.ndarray) -> bool:
         """Whether labels and bounds are true of these centres."""
@@ -273,7 +259,7 @@ class BoundedAssignStep(AssignStep):
     """
 
     before: Clusters | None
-    movement: Movement
+    known: np.ndarray | None  # the centres that bounds are true of
 
     def __call__(self, block: BoundedRows) -> Any:
         if self.before is None:
@@ -281,7 +267,7 @@ class BoundedAssignStep(AssignStep):
             return _clusters(self, sums, counts, cost)
         if not block.is_of(self.before.centers):
             block.assign_to(self.before.centers, self.standardizer)
-        sums, counts, _, gain = block.reassign(self.centers, self.movement, self.standardizer)
+        sums, counts, _, gain = block.reassign(self.centers, self.known, self.standardizer)
         if block.weights is not None:  # differences of weights would gather rounding
             return HeldStep(centers=self.centers, standardizer=self.standardizer)(block)
         return Reassigned(sums=sums, counts=counts, gain=gain, centers=self.centers, before=self.before)
@@ -295,7 +281,7 @@ class HeldStep(AssignStep):
         if not block.is_of(self.centers):
             block.assign_to(self.centers, self.standardizer)
         given = block.X, block.weights, *_scaling(self.standardizer), self.centers
-        found = cluster_sums(*given, block.labels, block.ready or None)
+        found = cluster_sums(*given, block.labels)
         return _clusters(self, found.sums, found.counts, found.cost)
 
 
@@ -392,7 +378,9 @@ class KMeansProblem(EMProblem):
         self.bounded = bounds and source is not None and source.in_memory and not source.on_device
         self.data: Any = source
         if source is not None and self.bounded:
-            self.data = source.prepare(BoundedRows, rows=_block_rows(source, n_clusters))
+            self.data = source.prepare(
+                BoundedRows, rows=max(source.n_rows, 1)
+            )  # one pass of the core is one block
         self._candidates: Batch | None = None
 
     def initial(self, rng: np.random.Generator) -> Centers:
@@ -422,11 +410,8 @@ class KMeansProblem(EMProblem):
         common: dict[str, Any] = {"centers": params.centers, "standardizer": self.standardizer}
         if not self.bounded:
             return AssignStep(**common)
-        before = params.centers if params.before is None else params.before.centers
-        movement = movement_of(before, params.centers)
-        if len(self.data.stored) > 1:
-            movement.measure()  # once, before several threads would
-        return BoundedAssignStep(before=params.before, movement=movement, **common)
+        known = None if params.before is None else params.before.centers
+        return BoundedAssignStep(before=params.before, known=known, **common)
 
     def maximize(self, statistic: Clusters | Reassigned) -> Centers:
         """Return the M-step: every centre at the mean of its rows.
@@ -463,37 +448,8 @@ class KMeansProblem(EMProblem):
 
     def run_em(self, params: Centers, max_iter: int) -> EMResult:
         """Alternate the two steps from initial centres until they settle."""
-        found = self._run_at_once(params, max_iter)
-        if found is not None:
-            return found
         steps = self.expect, self.maximize
         return em(*steps, params, self.data, max_iter=max_iter, label="k-means", settled=self.settled)
-
-    def _run_at_once(self, params: Centers, max_iter: int) -> EMResult | None:
-        """Return the result of a search that is one call, of a table of middling size; else None."""
-        blocks: tuple[Any, ...] = self.data.stored if self.bounded and not checkpoints() else ()
-        if len(blocks) != 1 or not is_numpy_array(blocks[0].X):
-            return None
-        (block,) = blocks
-        given = block.X, block.weights, *_scaling(self.standardizer), params.centers
-        found = lloyd(*given, max_iter=max_iter, least=self._least(params))
-        if found is None:
-            return None
-        centers, block.labels, costs, settled = found
-        block.known = centers
-        return EMResult(params=Centers(centers=centers), trace=tuple((-costs).tolist()), converged=settled)
-
-    def labels_by_products(self, params: Centers, max_iter: int) -> np.ndarray | None:
-        """Return the labels (n,) that the two steps settle at, of rows in memory, by functions of NumPy.
-
-        Of many columns the products of rows and centres take most of the time, and what would be compiled
-        takes seconds for the first fit. None where a centre loses all its rows.
-        """
-        rows = self.source.collect()
-        given = rows.X, rows.weights, *_scaling(self.standardizer), params.centers
-        with single_threaded_blas():
-            found = lloyd(*given, max_iter=max_iter, least=self._least(params), by_products=True)
-        return None if found is None else found[1]
 
     def run_batches(self, params: Centers, size: int, max_iter: int, rng: np.random.Generator) -> EMResult:
         """Follow batches of `size` rows until a whole pass moves the centres as little as `settled` asks.
@@ -779,12 +735,7 @@ def _standardized_clusters(
     """Return the clusters (n,) of one start of `kmeans`, of rows whose columns have a variance of 1."""
     source = as_source(z, None, weights)
     problem = KMeansProblem(source, Standardizer.identity(z.shape[1]), n_clusters=n_clusters)
-    first = problem.initial(rng)
-    if z.shape[1] >= WIDE:
-        labels = problem.labels_by_products(first, 100)
-        if labels is not None:
-            return labels
-    found = problem.run_em(first, 100)
+    found = problem.run_em(problem.initial(rng), 100)
     if found.interrupted:
         raise KeyboardInterrupt
     return problem.labels(found.params)
@@ -816,17 +767,6 @@ def _drawn_rows(weights: Any, total: int, n: int, rng: np.random.Generator) -> n
     held = np.cumsum(weights)
     found = np.searchsorted(held, u * held[-1], side="right")
     return np.minimum(found, int(np.flatnonzero(weights)[-1]))
-
-
-def _block_rows(source: Source, n_clusters: int) -> int:
-    """Return the rows of a block that keeps bounds: all, or a quarter if that is enough for a thread."""
-    n = source.n_rows
-    if n is None:
-        return BLOCK
-    if is_small(n, source.n_features, n_clusters):
-        return max(n, 1)
-    # Of many rows a 32nd: more blocks would be more steps of Python, which one thread takes at a time.
-    return min(max(BLOCK, -(-n // 32)), MOST_ROWS, -(-n // 4))
 
 
 def _scaling(standardizer: Standardizer) -> tuple[np.ndarray, float]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from tractable.arrays.devices import is_single, pass_over
 from tractable.arrays.namespace import Array, is_foreign_array, is_numpy_array, namespace_of
+from tractable.primitives.threads import core_with_threads
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,6 +44,40 @@ def runs_compiled(x: Array, work: float) -> bool:
     (False, True)
     """
     return is_numpy_array(x) and work >= COMPILED_WORK
+
+
+def native(x: Array) -> Any:
+    """Return the native core, which serves arrays of NumPy of any size; None for others, or without a core.
+
+    Examples
+    --------
+    >>> native([1.0]) is None
+    True
+    """
+    return core_with_threads() if is_numpy_array(x) else None
+
+
+def native_rows(x: np.ndarray) -> np.ndarray:
+    """Return an array as the core reads it: in single or double precision, with any strides.
+
+    Examples
+    --------
+    >>> native_rows(np.arange(3)).dtype
+    dtype('float64')
+    """
+    if x.dtype.char in "df" and x.dtype.isnative and x.flags.aligned:
+        return x
+    return np.asarray(x, dtype=np.float64, order="C")
+
+
+def native_weights(weights: Array | None) -> np.ndarray | None:
+    """Return weights as the core reads them, in double precision; None for None."""
+    return None if weights is None else native_rows(np.asarray(weights, dtype=np.float64))
+
+
+def native_matrix(x: Array) -> np.ndarray:
+    """Return an array in double precision whose entries lie one after another."""
+    return np.ascontiguousarray(x, dtype=np.float64)
 
 
 def parameters_beside_rows(primitive: F) -> F:

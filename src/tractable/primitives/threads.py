@@ -1,5 +1,9 @@
-"""The library's one thread pool, and the one guard that keeps BLAS to a thread of its own inside it."""
+"""Threads: how many, the pool of those that work on batches, and the one guard that holds BLAS to one thread.
 
+Passes over rows in memory share the threads of the native core, see ``src/native/core.hpp``.
+"""
+
+import ctypes
 import math
 import os
 import sys
@@ -13,6 +17,8 @@ from itertools import chain, islice
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
+
+from tractable._core import native_core
 
 #: Up to so many columns, BLAS works sooner on one thread than it wakes the others.
 FEW_COLUMNS = 512
@@ -130,6 +136,32 @@ def _openmp(loaded: bool) -> Any:  # noqa: ARG001  (the key of the cache)
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="openmp")
+
+
+def core_with_threads() -> Any:
+    """Return the native core, with the number of threads of `default_threads`; None where there is none."""
+    core = _core()
+    if core is not None:
+        _obey_openmp("sklearn.base" in sys.modules)
+    return core
+
+
+@cache
+def _core() -> Any:
+    core = native_core()
+    if core is not None:
+        core.set_cores(_cores())
+        core.on_bad_variable(_asked_threads)
+    return core
+
+
+@cache
+def _obey_openmp(loaded: bool) -> None:
+    """Let the core ask what the OpenMP libraries that are loaded allow the thread that calls."""
+    for library in _openmp(loaded).lib_controllers:
+        limit = getattr(library.dynlib, "omp_get_max_threads", None)
+        if limit is not None:
+            _core().add_limit(ctypes.cast(limit, ctypes.c_void_p).value)
 
 
 def even_rows(n_rows: int | None, most: int) -> int:
@@ -268,6 +300,9 @@ class _Pool:
 
     def _serve(self) -> None:
         _here.inside = True
+        core = core_with_threads()
+        if core is not None:  # threads of two pools would share the cores
+            core.work_alone()
         wake = threading.Lock()
         wake.acquire()
         while True:

@@ -12,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 from tractable.arrays.devices import beside
 from tractable.arrays.namespace import (
     is_foreign_array,
-    is_numpy_array,
     is_sparse,
     namespace_of,
     to_numpy,
@@ -41,17 +40,10 @@ from tractable.engines.kmeans import (
     distance_standardizer,
 )
 from tractable.primitives import as_double, squared_distances
-from tractable.primitives.kmeans import clearly_nearest, nearest_centers
+from tractable.primitives.kmeans import nearest_centers
 from tractable.primitives.sparse_rows import sparse_squared_distances
-from tractable.primitives.threads import blas_for_products
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import value
-
-#: Distances of rows to centres that are measured at once, and steps of them, one a column, that take less
-#: time by differences than by products.
-FEW_DISTANCES, FEW_STEPS = 2**17, 2**14
-#: A centre is clearly the nearest where no other is within this part more of its squared distance.
-CLEARLY = 1e-6
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EMEstimator):
@@ -217,13 +209,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
     def predict(self, X: Any) -> np.ndarray:
         """Return the cluster of each row, that of the nearest centre, (n_samples,)."""
         check_fitted(self)
-        x = self._columns(X)
-        if not is_numpy_array(x) or x.shape[0] * len(self.cluster_centers_) > FEW_DISTANCES:
-            return self._nearest(x)
-        labels, doubtful = self._clearly_nearest(x)
-        if len(doubtful):
-            labels[doubtful] = self._nearest(x[doubtful])
-        return labels
+        return self._nearest(self._columns(X))
 
     @by_blocks
     @keeps_float32
@@ -275,18 +261,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         centers = standardizer.transform(self._host_centers())
         nearest = NearestCenter(centers=np.ascontiguousarray(centers), standardizer=standardizer)
         return nearest(x) if is_sparse(x) else map_rows(beside(nearest, x), x)
-
-    def _clearly_nearest(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return labels, and which rows' label rounding or the scale of the columns leaves in doubt."""
-        centers = self._host_centers()
-        if x.shape[0] * centers.size > FEW_STEPS:
-            with blas_for_products(x.shape[0] * centers.size):
-                labels, doubtful = clearly_nearest(as_double(x), centers)
-            return labels.astype(np.int32), doubtful
-        squares = cdist(x, centers, "sqeuclidean")
-        least = squares.min(axis=1, keepdims=True)
-        near = np.count_nonzero(squares <= (1.0 + CLEARLY) * least, axis=1)
-        return squares.argmin(axis=1).astype(np.int32), np.flatnonzero(near != 1)
 
     def _center_standardizer(self) -> Standardizer:
         """Return the scale of distances to the fitted centres."""

@@ -1,9 +1,8 @@
 """The functions of `tractable.primitives.kmeans` in the array API."""
 
-import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from array_api_extra import at
@@ -24,6 +23,11 @@ from tractable.primitives.sparse_rows import sparse_squared_distances
 MOST_DOUBTED = 2**24
 
 
+#: Candidates whose costs differ by no more than this part of the cost before are equal, and the first of them
+#: is taken: of two rows far from all others either has the same cost, but for rounding.
+SAME = 1e-12
+
+
 def kmeans_plus_plus(x: Any, weights: Any, uniforms: Array) -> Array:
     if is_sparse(x):
         place: dict[str, Any] = {}
@@ -36,14 +40,8 @@ def kmeans_plus_plus(x: Any, weights: Any, uniforms: Array) -> Array:
         x = xp.astype(x, xp.float64, copy=False)
         count = xp.ones(x.shape[0], dtype=xp.float64, **place) if weights is None else weights
 
-        squares = row_squares(x) if xp is np else None
-        every = None if squares is None or not fewer_than_trials(x, uniforms) else squares_from(x, x, squares)
-
         def measured(rows: list[int]) -> Array:
-            if every is not None:
-                return every[rows]
-            points = xp.take(x, xp.asarray(rows, **place), axis=0)
-            return squared_distances(x, points).T if squares is None else squares_from(points, x, squares)
+            return squared_distances(x, xp.take(x, xp.asarray(rows, **place), axis=0)).T
 
     (first,) = _drawn(count, [float(uniforms[0, 0])])
     chosen = [first]
@@ -56,45 +54,11 @@ def kmeans_plus_plus(x: Any, weights: Any, uniforms: Array) -> Array:
             continue
         tried = _drawn(mass, levels)
         left = xp.minimum(closest, measured(tried))
-        best = int(xp.argmin(left @ count))
+        costs = left @ count
+        best = int(xp.argmax(xp.astype(costs <= xp.min(costs) + SAME * xp.sum(mass), xp.int64)))
         chosen.append(tried[best])
         closest = left[best, :]
     return xp.asarray(chosen, **place)
-
-
-#: The most rows of which all pairs are measured at once, and the fewest columns.
-PAIRED_ROWS, PAIRED_COLUMNS = 1024, 64
-
-
-def fewer_than_trials(x: Any, uniforms: Array) -> bool:
-    """Return whether seeds try as many candidates as there are rows, of many columns, or more."""
-    few = type(x) is np.ndarray and len(x) <= min(PAIRED_ROWS, math.prod(uniforms.shape))
-    return few and x.shape[1] >= PAIRED_COLUMNS
-
-
-#: Columns from which on squared distances are those of products, and their least share of |x|² + |y|²: ten
-#: digits are left of them.
-PRODUCTS, LEAST = 16, 2.0**-16
-
-
-@SILENT
-def squares_from(points: np.ndarray, x: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    """Return |p - x|² of a few points (t, d) and rows (n, d), (t, n): zero of equal ones.
-
-    `squares` are |x|². By products, |p|² + |x|² - 2 p·x, and by differences where that would lose digits.
-    """
-    if x.shape[1] < PRODUCTS:
-        return squared_distances(points, x)
-    both = squares + row_squares(points)[:, None]
-    found = np.dot(points, x.T)
-    found *= -2.0
-    found += both
-    close = np.flatnonzero(~(found >= LEAST * both))  # of NaN too
-    if len(close) > found.size // 8:  # rows are far from the origin
-        return squared_distances(points, x)
-    which, rows = np.divmod(close, len(x))
-    found[which, rows] = row_squares(points[which] - x[rows])
-    return found
 
 
 def _drawn(mass: Array, levels: list[float]) -> list[int]:
@@ -166,101 +130,43 @@ def sparse_sums(x: Any, weights: Any, labels: np.ndarray, n_clusters: int) -> tu
     return (indicators @ csr_array(x)).toarray(), np.bincount(labels, w, minlength=n_clusters)
 
 
-class ReadyRows(NamedTuple):
-    """Rows z = (x - shift) scale, and rows [z, 1] in single precision with their lengths."""
-
-    z: np.ndarray  # (n, d)
-    single: np.ndarray  # (n, d + 1), float32
-    lengths: np.ndarray  # (n,), float32
-
-    @classmethod
-    @SILENT
-    def of(cls, x: np.ndarray, shift: np.ndarray, scale: float) -> "ReadyRows":
-        """Return the rows of x."""
-        z = standardized_rows(x, shift, scale)
-        single = np.ones((len(z), z.shape[1] + 1), np.float32)
-        single[:, :-1] = z
-        return cls(z=z, single=single, lengths=np.sqrt(row_squares(single)))
+#: Rows that are measured at once: their distances to some hundred centres stay in the cache.
+BLOCK = 4096
 
 
 @SILENT
-def standardized_rows(x: np.ndarray, shift: np.ndarray, scale: float) -> np.ndarray:
-    """Return rows (x - shift) scale."""
-    z = np.asarray(x, dtype=np.float64) - shift
-    z *= scale
-    return z
-
-
-@SILENT
-def lloyd(
-    x: np.ndarray,
-    weights: np.ndarray | None,
-    shift: np.ndarray,
-    scale: float,
-    centers: np.ndarray,
-    labels: np.ndarray,
-    max_iter: int,
-    least: float,
-) -> tuple[np.ndarray, np.ndarray, bool] | None:
-    """Return centres, costs and whether they settled; labels are written. See `primitives.kmeans.lloyd`."""
-    rows = ReadyRows.of(x, shift, scale)
-    labels[:] = -1
-    sums, counts, cost, _, _ = _reassign(rows, weights, centers, labels)
-    costs, settled = [cost], False
-    while len(costs) <= max_iter and not settled:
-        if not counts.min() > 0.0:
-            return None
-        means = sums / counts[:, None]
-        squares = np.sum((means - centers) ** 2, axis=1)  # as steps one by one add them
-        centers, cost, settled = means, costs[-1] - counts @ squares, bool(squares.sum() <= least)
-        more, added, _, gain, _ = _reassign(rows, weights, centers, labels)
-        sums, counts, cost = sums + more, counts + added, cost - gain
-        if weights is not None:  # differences of weights would gather rounding
-            apart, sums, counts = _of_clusters(rows.z, weights, centers, labels)
-            cost = weights @ apart
-        costs.append(cost)
-    return centers, np.array(costs), settled
-
-
-def _reassign(
-    rows: ReadyRows, weights: Any, centers: np.ndarray, labels: np.ndarray
+def reassign(
+    x: np.ndarray, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float, float, int]:
-    """Give rows to their nearest centres; labels change in place."""
-    z, found = rows.z, nearest_of_ready(rows, centers)
-    changed = (found != labels).nonzero()[0]
-    if not len(changed):
-        return np.zeros(centers.shape), np.zeros(len(centers)), 0.0, 0.0, 0
-    old, new = labels[changed], found[changed]
+    """Give rows to their nearest centres; labels change in place. See `primitives.kmeans.reassign`."""
+    parts = [slice(start, start + BLOCK) for start in range(0, len(x), BLOCK)]
+    found = [
+        _reassigned(
+            (as_double(x[part]) - shift) * scale,
+            None if weights is None else weights[part],
+            centers,
+            labels[part],
+        )
+        for part in parts
+    ]
+    nothing = np.zeros(centers.shape), np.zeros(len(centers)), 0.0, 0.0, 0
+    return tuple(map(sum, zip(nothing, *found, strict=True)))  # type: ignore[return-value]
+
+
+def _reassigned(
+    z: np.ndarray, weights: Any, centers: np.ndarray, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float, float, int]:
+    found = nearest(z, centers)
+    changed = np.flatnonzero(found != labels)
+    z, old, new = z[changed], labels[changed], found[changed]
     labels[changed] = new
-    if len(changed) < len(z):
-        z, weights = z[changed], None if weights is None else weights[changed]
-    if old.max() < 0:
-        squares, sums, counts = _of_clusters(z, weights, centers, new)
-        return sums, counts, float(squares.sum() if weights is None else weights @ squares), 0.0, len(z)
-    w, known = 1.0 if weights is None else weights, old >= 0
-    moved, every = np.zeros((len(centers), len(z))), np.arange(len(z))
-    moved[old, every] = -(w * known)  # of the last centre, where there was none; it is written over or zero
-    moved[new, every] = w
-    steps = z - centers[[new, old]]
-    after, before = w * np.einsum("kij,kij->ki", steps, steps)
+    w, known = np.ones(len(z)) if weights is None else weights[changed], old >= 0
+    k, weighted = len(centers), w[:, None] * z
+    sums = sums_by_label(new, weighted, k) - sums_by_label(old[known], weighted[known], k)
+    counts = weighted_counts(new, w, k) - weighted_counts(old[known], w[known], k)
+    after, before = (w * row_squares(z - centers[which]) for which in (new, old))
     gain = np.maximum(before - after, 0.0) @ known
-    cost = 0.0 if known.all() else float(after @ ~known)
-    return moved @ z, moved.sum(axis=1), cost, float(gain), len(z)
-
-
-reassign = SILENT(_reassign)
-
-
-def _of_clusters(
-    z: np.ndarray, weights: np.ndarray | None, centers: np.ndarray, labels: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return |z - c|² of each row (n,), and Σ w z (K, d) and Σ w (K,) of the rows of each centre."""
-    k, step = len(centers), np.take(centers, labels, axis=0)
-    squares = row_squares(np.subtract(z, step, out=step))
-    indicators = np.zeros((len(z), k))
-    indicators[np.arange(len(z)), labels] = 1.0 if weights is None else weights
-    counts = np.bincount(labels, weights, minlength=k).astype(np.float64, copy=False)
-    return squares, indicators.T @ z, counts
+    return sums, counts, float(after @ ~known), float(gain), len(z)
 
 
 def row_squares(z: np.ndarray) -> np.ndarray:
@@ -308,18 +214,6 @@ def clearly_nearest(z: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.
     return _least(scores, bound)
 
 
-@SILENT
-def nearest_of_ready(rows: ReadyRows, centers: np.ndarray) -> np.ndarray:
-    """Return `nearest`, by |c_k|² - 2 c_k·z in single precision where that leaves no doubt."""
-    points = np.empty((len(centers), centers.shape[1] + 1), np.float32)
-    points[:, :-1], points[:, -1] = -2.0 * centers, row_squares(centers)
-    rounding = (points.shape[1] + 8) * 2.0**-23 * np.sqrt(row_squares(points).max())
-    found, doubtful = _least(points @ rows.single.T, rows.lengths * np.float32(rounding))
-    if len(doubtful):
-        found[doubtful] = nearest(rows.z[doubtful], centers)
-    return found
-
-
 def _least(scores: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the number of the least of the scores (K, n) of each row, and rows with others as small."""
     n = scores.shape[1]
@@ -333,20 +227,13 @@ def _least(scores: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, np.nda
 
 @SILENT
 def cluster_sums(
-    x: Array, weights: Any, shift: Array, scale: float, centers: Array, labels: Array, ready: Any = None
+    x: Array, weights: Any, shift: Array, scale: float, centers: Array, labels: Array
 ) -> dict[str, Any]:
-    xp = namespace_of(x)
-    if xp is np:
-        z = standardized_rows(x, shift, scale) if ready is None else ready.z
-        distances, sums, counts = _of_clusters(z, weights, centers, labels)
-    else:
-        z = (xp.astype(x, xp.float64) - shift) * scale
-        distances = xp.sum((z - xp.take(centers, labels, axis=0)) ** 2, axis=1)
-        own = xp.arange(centers.shape[0], device=device(x))
-        indicators = xp.astype(labels[:, None] == own, xp.float64)
-        indicators = indicators if weights is None else indicators * weights[:, None]
-        sums, counts = indicators.T @ z, xp.sum(indicators, axis=0)
+    xp, k = namespace_of(x), centers.shape[0]
+    z = (xp.astype(x, xp.float64) - shift) * scale
+    distances = xp.sum((z - xp.take(centers, labels, axis=0)) ** 2, axis=1)
     w = xp.ones_like(distances) if weights is None else weights
+    sums, counts = sums_by_label(labels, z * w[:, None], k), weighted_counts(labels, w, k)
     counted = xp.where(w > 0.0, distances, -1.0)
     row = int(xp.argmax(counted)) if bool(xp.any(w > 0.0)) else -1
     return {

@@ -5,8 +5,7 @@ No `fastmath`: a point is projected by one and the same sum when a tree is grown
 
 import numpy as np
 
-from tractable.primitives.compiled_options import compiled, entry, read_only
-from tractable.primitives.kmeans.compiled import seed_rows
+from tractable.primitives.compiled_options import compiled, entry
 from tractable.primitives.neighbors.compiled import (
     in_order,
     kth_smallest,
@@ -15,6 +14,7 @@ from tractable.primitives.neighbors.compiled import (
     replace_worst,
     room_for,
 )
+from tractable.primitives.neighbors.compiled_seeds import seed_rows
 
 _EUCLIDEAN = 0
 
@@ -542,7 +542,7 @@ def part(x, ids, ptr, uniforms, max_iter, normals, offsets, parts, ends):  # typ
         widest = max(widest, ptr[s + 1] - ptr[s])
     room, sides = np.empty((widest, x.shape[1])), np.empty(widest, np.bool_)
     centers = np.empty((2, x.shape[1]))
-    none, d = np.empty(0), x.shape[1]
+    d = x.shape[1]
     for s in range(len(ptr) - 1):
         held = ids[ptr[s] : ptr[s + 1]]
         n = len(held)
@@ -550,7 +550,7 @@ def part(x, ids, ptr, uniforms, max_iter, normals, offsets, parts, ends):  # typ
         for i in range(n):
             for c in range(d):
                 rows[i, c] = x[held[i], c] - x[held[0], c]
-        seeds = seed_rows(read_only(rows), read_only(none), uniforms[s])
+        seeds = seed_rows(rows, uniforms[s])
         for c in range(d):
             centers[0, c], centers[1, c] = rows[seeds[0], c], rows[seeds[1], c]
         right[:] = False
