@@ -246,6 +246,7 @@ from tractable.persistence import checkpoint as checkpoint
 from tractable.persistence import load as load
 from tractable.persistence import save as save
 from tractable.plotting.plot import plot as plot
+from tractable.primitives.versions import show_versions as show_versions
 from tractable.regression_tables import HypothesisTest as HypothesisTest
 from tractable.regression_tables import Influence as Influence
 from tractable.regression_tables import RegressionSummary as RegressionSummary
