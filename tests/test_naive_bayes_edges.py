@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import tractable
 from tractable import GaussianNB, KernelNB, MultinomialNB, NaiveBayes
-from tractable.columns import multinomial_probabilities
+from tractable.columns.counts import multinomial_probabilities
 from tractable.conjugate import PoissonModel
 from tractable.distributions import Gamma
 

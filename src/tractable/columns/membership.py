@@ -1,6 +1,7 @@
 """Which class or component rows belong to, as codes or responsibilities, and the sums of columns by class."""
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -138,7 +139,7 @@ class Responsibilities:
         """K."""
         return self.values.shape[1]
 
-    @property
+    @cached_property
     def total(self) -> np.ndarray:
         """How often each component counts, (K,)."""
         return np.asarray(self.values.sum(axis=0))
@@ -149,45 +150,45 @@ class Responsibilities:
         Sums are taken about points (K, d) near the means, such as those of the last step of EM; the means are
         found first when none are given.
         """
-        seen = ~np.isnan(x)
-        complete, total = bool(seen.all()), self.total
-        weight = np.repeat(total[:, None], x.shape[1], axis=1)
-        if not complete:
-            weight = self.values.T @ seen.astype(np.float64)
-        some = np.where(weight > 0, weight, 1.0)
         if about is None:
-            about = self.values.T @ (x if complete else np.where(seen, x, 0.0)) / some
+            found = self.totals(x)
+            about = found.total / np.where(found.weight > 0, found.weight, 1.0)
+        weight, unseen = np.repeat(self.total[:, None], x.shape[1], axis=1), 0.0 * self.total
+        first, second = self._about(x, about)
+        if not np.all(np.isfinite(first)):  # a missing entry spoils its sum
+            seen = ~np.isnan(x)
+            weight = self.values.T @ seen.astype(np.float64)
+            unseen = self.values.T @ (~seen.any(axis=1)).astype(np.float64)
+            first, second = self._about(x, about, complete=False)
+        first /= np.where(weight > 0, weight, 1.0)
+        scatter = np.maximum(second - weight * first * first, 0.0)
+        return DiagonalMoments(
+            weight=weight, mean=about + first, scatter=scatter, total=self.total, unseen=unseen
+        )
+
+    def _about(
+        self, x: np.ndarray, about: np.ndarray, *, complete: bool = True
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return Σ_n r_nk (x_n - a_k) and Σ_n r_nk (x_n - a_k)², (K, d) each."""
         first, second = np.zeros_like(about), np.zeros_like(about)
-        for k, center in enumerate(about):
+        for k, (r, center) in enumerate(zip(self.values.T, about, strict=True)):
             step = x - center
             if not complete:
                 np.nan_to_num(step, copy=False, nan=0.0)
-            first[k] = self.values[:, k] @ step
+            first[k] = r @ step
             np.multiply(step, step, out=step)
-            second[k] = self.values[:, k] @ step
-        first /= some
-        scatter = np.maximum(second - weight * first * first, 0.0)
-        unseen = total * 0.0 if complete else self.values.T @ (~seen.any(axis=1)).astype(np.float64)
-        return DiagonalMoments(weight=weight, mean=about + first, scatter=scatter, total=total, unseen=unseen)
+            second[k] = r @ step
+        return first, second
 
-    def totals(
-        self,
-        x: np.ndarray,
-        check: Any = None,
-        *,
-        within: Any = None,
-        above: float | None = None,
-    ) -> Totals:
+    def totals(self, x: np.ndarray, check: Any = None, *, within: Any = None, above: Any = None) -> Totals:
         """Return weight and sum of the observed entries, (K, d); see `ClassCodes.totals`."""
-        seen = None if is_sparse(x) else ~np.isnan(x)
-        x = x if above is None else (x > above).astype(np.float64)
-        if seen is None or seen.all():
-            weight = np.repeat(self.total[:, None], x.shape[1], axis=1)
-            return Totals(
-                weight=weight, total=np.asarray((x.T @ self.values).T if seen is None else self.values.T @ x)
-            )
-        filled = np.where(seen, x, 0.0)
-        return Totals(weight=self.values.T @ seen.astype(np.float64), total=self.values.T @ filled)
+        ones = x if above is None else np.where(np.isnan(x), np.nan, x > above)
+        total = self.indicator_sums(x) if is_sparse(x) else self.values.T @ ones
+        if np.all(np.isfinite(total)):
+            return Totals(weight=np.repeat(self.total[:, None], x.shape[1], axis=1), total=total)
+        seen = ~np.isnan(x)
+        total = self.values.T @ np.where(seen, ones, 0.0)
+        return Totals(weight=self.values.T @ seen.astype(np.float64), total=total)
 
     def category_counts(self, x: np.ndarray, n_categories: int) -> np.ndarray:
         """Return the weight of each category of each column in every component, (K, d, C)."""

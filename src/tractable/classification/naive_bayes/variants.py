@@ -13,7 +13,8 @@ from tractable.base.options import SklearnOptions
 from tractable.classification.class_priors import class_priors, log_priors
 from tractable.classification.naive_bayes.checks import check_rule
 from tractable.classification.naive_bayes.estimator import BaseNaiveBayes
-from tractable.columns import Estimation, column_variance, pooled
+from tractable.columns import Estimation
+from tractable.columns.normal import column_variance, pooled
 from tractable.smoothing import WINDOWS, check_window
 from tractable.value import replace
 

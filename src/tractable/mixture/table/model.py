@@ -7,7 +7,8 @@ import numpy as np
 
 from tractable.arrays.grouping import by_pattern
 from tractable.base.table_rows import TableSummary
-from tractable.columns import ColumnLikelihoods, indicators, log_average_counts
+from tractable.columns import ColumnLikelihoods, indicators
+from tractable.columns.counts import log_average_counts
 from tractable.covariance import Full
 from tractable.covariance.shapes import scale_columns
 from tractable.data import Batch, TableColumns

@@ -16,15 +16,12 @@ from tractable.columns import (
     ColumnFamily,
     ColumnScores,
     CountColumns,
-    JointNormalScores,
     NormalColumns,
     NormalPrior,
     RatePrior,
     Responsibilities,
-    factors,
-    joint_estimate,
-    joint_moments,
 )
+from tractable.columns.joint_normal import JointNormalScores, factors, joint_estimate, joint_moments
 from tractable.covariance import Diagonal, Full
 from tractable.covariance.shapes import CovariancePrior
 from tractable.data import Batch, Prepared, as_source, sample_rows
