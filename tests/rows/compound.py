@@ -9,7 +9,9 @@ from tractable.distributions import (
     Beta,
     Categorical,
     Gamma,
+    HistogramDensity,
     Laplace,
+    LatentTree,
     Mixture,
     MultivariateNormal,
     MultivariateStudentT,
@@ -29,6 +31,36 @@ TRIPLE = MultivariateNormal(
     mean=[[0.0, 1.0, -1.0], [2.0, -1.0, 3.0]],
     covariance=[[4.0, 1.2, 0.0], [1.2, 1.0, -0.3], [0.0, -0.3, 0.5]],
 )
+
+LEAVES = [
+    Categorical(probabilities=[[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]),
+    Normal(mean=[0.0, 3.0], variance=[1.0, 0.25]),
+    HistogramDensity(edges=[0.0, 1.0, 3.0, 3.5], counts=[[1.0, 2.0, 4.0], [3.0, 1.0, 0.5]]),
+]
+LINKS = [[[0.4, 0.6], [0.4, 0.6]], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]]]
+
+LATENT_TREES = [
+    Row("LatentTree", lambda: LatentTree(parents=[-1, 0, 1], transitions=LINKS, leaves=LEAVES)),
+    Row(
+        "LatentTree-names",  # two columns of one node, and a node without a column
+        lambda: LatentTree(
+            parents=[-1, 0, 0],
+            transitions=LINKS,
+            leaves=LEAVES[:2] * 2,
+            nodes=[1, 2, 2, 1],
+            names=("a", "b", "c", "d"),
+        ),
+    ),
+    Row(
+        "LatentTree-batch",
+        lambda: LatentTree(
+            parents=[1, -1, 1],
+            transitions=[LINKS[1], LINKS[0], LINKS[2]],
+            leaves=LEAVES,
+            evidence=np.array([[[1.0, 0.5], [1.0, 1.0], [0.1, 1.0]], np.ones((3, 2))]),
+        ),
+    ),
+]
 
 MIXTURES = [
     Row(
@@ -202,5 +234,5 @@ PRODUCTS = [
         ),
     ),
 ]
-ROWS = [*MIXTURES, *PRODUCTS]
+ROWS = [*MIXTURES, *PRODUCTS, *LATENT_TREES]
 JOINTS = [row for row in ROWS if row.make().event_shape]

@@ -24,6 +24,7 @@ from tractable.distributions.grid import GridPosterior, grid_posterior
 from tractable.distributions.histogram import HistogramDensity
 from tractable.distributions.independent_columns import IndependentColumns
 from tractable.distributions.laplace import Laplace, MultivariateLaplace
+from tractable.distributions.latent_tree import LatentTree
 from tractable.distributions.mean_precision import MeanPrecision, NormalGamma, NormalWishart
 from tractable.distributions.mixture import Mixture
 from tractable.distributions.normal import (
@@ -72,6 +73,7 @@ __all__ = [
     "InverseWishart",
     "LabelCoding",
     "Laplace",
+    "LatentTree",
     "LikelihoodComparison",
     "LikelihoodEstimate",
     "LogNormal",

@@ -27,8 +27,9 @@ from tractable.data.table_columns import (
     warn_unseen,
 )
 from tractable.distributions import ProbabilityTable
-from tractable.distributions.table.factor import Axis, codes_of, level_values
+from tractable.distributions.table.factor import MOST_CELLS, Axis, codes_of, level_values
 from tractable.engines import fold
+from tractable.engines.chow_liu import mutual_informations, pair_counts, spanning_tree
 from tractable.engines.em import EMProblem
 from tractable.graph.directed import DirectedGraph
 from tractable.graph.families import (
@@ -39,7 +40,6 @@ from tractable.graph.families import (
     expected_counts,
     missing_probabilities,
 )
-from tractable.graph.learning import mutual_informations, pair_counts, spanning_tree
 from tractable.graph.network import BayesianNetwork, families_of
 from tractable.statistics import ColumnSummary
 from tractable.value import value
@@ -155,7 +155,7 @@ class PairCounting:
 
     def __call__(self, block: Batch) -> np.ndarray:
         x, weights = _counted(block)
-        return pair_counts(self.levels.codes(x), weights, self.levels.sizes)
+        return pair_counts(self.levels.codes(x), weights, self.levels.sizes, MOST_CELLS)
 
 
 @value

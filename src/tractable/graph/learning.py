@@ -1,6 +1,5 @@
 """Networks learned from a table: the most likely tree of its columns, and tables by relative frequencies."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from tractable.distributions import ProbabilityTable
 from tractable.distributions.checks import check_nonnegative, row_weights
 from tractable.distributions.table.factor import MOST_CELLS
 from tractable.distributions.table.rows import columns_of, levels_of, row_codes
+from tractable.engines.chow_liu import mutual_informations, pair_counts, spanning_tree
 from tractable.graph.directed import DirectedGraph
 from tractable.graph.network import BayesianNetwork
 
@@ -48,70 +48,12 @@ def chow_liu_tree(
         raise ValueError("X must have at least one row")
     weights = np.asarray(row_weights(sample_weight, np.empty(len(codes))))
     sizes = [len(levels) for _, levels in axes]
-    information = mutual_informations(pair_counts(codes, weights, sizes) + pseudocounts, sizes)
+    counts = pair_counts(codes, weights, sizes, MOST_CELLS)
+    information = mutual_informations(counts + pseudocounts, sizes)
     parent = spanning_tree(information, 0 if root is None else names.index(root))
     return DirectedGraph(
         nodes=names, edges=[(names[i], name) for i, name in zip(parent, names, strict=True) if i >= 0]
     )
-
-
-def pair_counts(codes: np.ndarray, weights: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
-    """Return how often levels of any two columns occur together, (Σ sizes, Σ sizes).
-
-    Parameters
-    ----------
-    codes : array (n, d) of int
-        Rows, -1 where an entry is missing, which counts in no pair.
-    weights : array (n,)
-        How often each counts.
-    sizes : sequence of int
-        Number of levels of each column.
-    """
-    from scipy.sparse import csr_array
-
-    total = sum(sizes)
-    if total * total > MOST_CELLS:
-        raise ValueError(f"X must have fewer levels for a tree: its columns have {total} together")
-    seen = codes >= 0
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    ends = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
-    where = (codes + starts)[seen]
-    ones = csr_array((np.ones(len(where)), where, ends), shape=(len(codes), total))
-    weighted = csr_array((np.repeat(weights, seen.sum(axis=1)), where, ends), shape=ones.shape)
-    return (ones.T @ weighted).toarray()
-
-
-def mutual_informations(counts: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
-    """Return Σ p(a, b) log p(a, b) / p(a) p(b) of every two columns, from `pair_counts`, (d, d).
-
-    Each is of the rows in which both were observed; 0 where there is none.
-    """
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-
-    def summed(x: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(np.add.reduceat(x, starts, axis=0), starts, axis=1)
-
-    def spread(x: np.ndarray) -> np.ndarray:
-        return np.repeat(np.repeat(x, sizes, axis=0), sizes, axis=1)
-
-    total = spread(summed(counts))
-    rows = np.repeat(np.add.reduceat(counts, starts, axis=1), sizes, axis=1)  # of a, where b was observed
-    columns = np.repeat(np.add.reduceat(counts, starts, axis=0), sizes, axis=0)
-    some = counts > 0.0
-    ratio = np.where(some, counts, 1.0) * np.where(some, total, 1.0)
-    ratio /= np.where(some, rows, 1.0) * np.where(some, columns, 1.0)
-    share = np.where(some, counts / np.where(some, total, 1.0), 0.0)
-    return np.maximum(summed(share * np.log(ratio)), 0.0)
-
-
-def spanning_tree(information: np.ndarray, root: int) -> list[int]:
-    """Return the parent of each column, -1 of the root, in the tree of greatest sum over its edges."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
-
-    tree = minimum_spanning_tree(csr_array(np.triu(-1.0 - information, 1)))  # zero would be no edge at all
-    parent = breadth_first_order(tree, root, directed=False)[1]
-    return [int(i) if i >= 0 else -1 for i in parent]
 
 
 def fit_network(
