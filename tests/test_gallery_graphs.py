@@ -31,6 +31,13 @@ def test_asia_gives_the_published_probabilities():
     assert rows[-1, 0] > rows[0, 0] * 20
 
 
+def test_a_latent_tree_answers_as_the_table_counts():
+    found = page("graphs", "plot_latent_tree").names
+    for island, counted in found["counts"].items():
+        np.testing.assert_allclose(found["answers"][island], counted, atol=0.05)
+    assert found["model"].n_states_ > 1
+
+
 def test_a_tree_knows_more_than_the_commonest_level():
     found = page("graphs", "plot_tree_of_a_table").names
     assert found["criteria"]["tree"] < found["criteria"]["no edges"]

@@ -108,6 +108,8 @@ PUBLIC: dict[str, str] = {
     "InverseWishart": "tractable.distributions",
     "LabelCoding": "tractable.distributions",
     "Laplace": "tractable.distributions",
+    "LatentTree": "tractable.distributions",
+    "LatentTreeDensity": "tractable.density",
     "LogNormal": "tractable.distributions",
     "Mixture": "tractable.distributions",
     "Multinomial": "tractable.distributions",

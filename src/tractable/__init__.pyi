@@ -81,6 +81,7 @@ from tractable.density import BinSearch as BinSearch
 from tractable.density import GaussianDensity as GaussianDensity
 from tractable.density import Histogram as Histogram
 from tractable.density import KernelDensity as KernelDensity
+from tractable.density import LatentTreeDensity as LatentTreeDensity
 from tractable.density import MeanShift as MeanShift
 from tractable.density import NearestNeighborDensity as NearestNeighborDensity
 from tractable.distributions import Bernoulli as Bernoulli
@@ -100,6 +101,7 @@ from tractable.distributions import InverseGamma as InverseGamma
 from tractable.distributions import InverseWishart as InverseWishart
 from tractable.distributions import LabelCoding as LabelCoding
 from tractable.distributions import Laplace as Laplace
+from tractable.distributions import LatentTree as LatentTree
 from tractable.distributions import LogNormal as LogNormal
 from tractable.distributions import Mixture as Mixture
 from tractable.distributions import Multinomial as Multinomial

@@ -26,7 +26,7 @@ _KINDS = {
     "BandwidthSearch NearestNeighborDensity AdaptiveKernelDensity",
     "distributions": "Univariate GridPosterior MultivariateNormal MultivariateStudentT MultivariateLaplace "
     "Mixture Product Empirical SmoothedEmpirical Stacked Dirichlet CountVectors",
-    "graphs": "DirectedGraph Separation BayesianNetwork BayesianNetworkDensity",
+    "graphs": "DirectedGraph Separation BayesianNetwork BayesianNetworkDensity LatentTree LatentTreeDensity",
     "gaussian_process": "GaussianProcessRegressor FunctionParts Relevance KernelSearch",
     "linear_models": "LassoPath LarsPath SparseCV LassoLars CVCurve Basis Diagnosis RegressionSummary "
     "FormulaFit Influence",
@@ -57,7 +57,7 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     - distributions of numbers: the density with an interval, or probabilities as stems; of vectors: regions
       that hold half, 90 % and 99 %, mixtures with their components; also of categories, counts and matrices;
     - tables of probabilities: bars of one variable, a map of the cells of several;
-    - directed graphs, Bayesian networks, and what separates two nodes of one;
+    - directed graphs, Bayesian networks, latent trees, and what separates two nodes of one;
     - batches of up to eight distributions, each in its colour;
     - fitted densities: the same with the rows, and histograms with credible bands;
     - regressions: over one column the prediction with bands of the function and of new targets; over several

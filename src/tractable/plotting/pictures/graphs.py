@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.density import LatentTreeDensity
+from tractable.distributions import LatentTree
 from tractable.graph import BayesianNetwork, BayesianNetworkDensity, DirectedGraph, Separation
 from tractable.plotting.plot import picture
 from tractable.plotting.style import COLOURS, title
@@ -28,6 +30,24 @@ def _network(x: BayesianNetwork, ax: Any) -> Any:
 def _fitted(x: BayesianNetworkDensity, ax: Any, *, data: Any = None) -> Any:  # noqa: ARG001
     """Draw the graph of a fitted network; rows, of `data`, are not drawn."""
     return _network(x.distribution_, ax)
+
+
+@picture.register
+def _latent_tree(x: LatentTree, ax: Any) -> Any:
+    """Draw the tree of hidden states, each called by the columns that it has; what is given is filled."""
+    names = x.names or tuple(f"x{i}" for i in range(x.dim))
+    owned = [[name for name, j in zip(names, x.nodes, strict=True) if j == k] for k in range(len(x.parents))]
+    labels = [", ".join(own) or f"state {k}" for k, own in enumerate(owned)]
+    edges = [(labels[p], labels[k]) for k, p in enumerate(x.parents) if p >= 0]
+    evidence = np.asarray(x.evidence)
+    given = [labels[k] for k in range(len(labels)) if np.ptp(evidence[..., k, :])]
+    return _drawn(ax, DirectedGraph(nodes=labels, edges=edges), dict.fromkeys(given, "0.8"), set())
+
+
+@picture.register
+def _fitted_tree(x: LatentTreeDensity, ax: Any, *, data: Any = None) -> Any:  # noqa: ARG001
+    """Draw the tree of a fitted density; rows, of `data`, are not drawn."""
+    return _latent_tree(x.distribution_, ax)
 
 
 @picture.register
