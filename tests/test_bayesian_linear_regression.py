@@ -571,6 +571,7 @@ def test_draws_do_not_depend_on_the_root_of_the_posterior(X, y, rng):
     for model in (BayesianRidge(), ARDRegression(), BayesianLinearRegression()):
         expected = model.fit(X, y).sample_functions(X[:4], 3, random_state=0)
         held = model._posterior_
-        turned = np.linalg.qr(rng.standard_normal((held.root.shape[1],) * 2))[0]
-        model._posterior_ = replace(held, root=held.root @ turned)
+        factor = held.root.factor
+        turned = np.linalg.qr(rng.standard_normal((factor.shape[1],) * 2))[0]
+        model._posterior_ = replace(held, root=replace(held.root, factor=factor @ turned))
         np.testing.assert_allclose(model.sample_functions(X[:4], 3, random_state=0), expected, rtol=1e-9)

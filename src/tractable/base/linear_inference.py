@@ -1,5 +1,6 @@
 """What a `LinearEstimate` gives its model: errors, intervals, predictions, tables, sandwiches, influence."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -380,16 +381,24 @@ class LinearInference:
         return as_floats(check_columns(self, X))
 
     def _predictive(self, X: Any, *, include_noise: bool) -> tuple[Any, Array]:
-        """Return the predictive distribution, and of which rows its scale should be infinite, not one."""
         rows = self._rows(X)
-        xp, fit = namespace_of(rows), self._with_noise()
-        factor = fit.leverage(rows) + float(include_noise)
-        undetermined = xp.isinf(factor)
-        factor = xp.where(undetermined, xp.ones_like(factor), factor)
-        location, variance = self._flat(fit.predict(rows)), self._flat(factor[:, None] * fit.scale)
-        if fit.dof == float("inf"):
-            return Normal(mean=location, variance=variance), undetermined
-        return StudentT(dof=fit.dof, location=location, scale=xp.sqrt(variance)), undetermined
+        return predictive(self._with_noise(), rows, self._flat, include_noise=include_noise)
+
+
+def predictive(
+    fit: LinearEstimate, rows: Array, flat: Callable[[Array], Array], *, include_noise: bool
+) -> tuple[Any, Array]:
+    """Return the predictive distribution of rows, and of which its scale should be infinite, not one.
+
+    Gaussian where the scale is known, else Student's t; `flat` drops the axis of the targets of one target.
+    """
+    xp, factor = namespace_of(rows), fit.leverage(rows) + float(include_noise)
+    undetermined = xp.isinf(factor)
+    factor = xp.where(undetermined, xp.ones_like(factor), factor)
+    location, variance = flat(fit.predict(rows)), flat(factor[:, None] * fit.scale)
+    if fit.dof == float("inf"):
+        return Normal(mean=location, variance=variance), undetermined
+    return StudentT(dof=fit.dof, location=location, scale=xp.sqrt(variance)), undetermined
 
 
 def as_floats(x: Array) -> Array:

@@ -362,6 +362,12 @@ class LinearEstimate:
         n = factor.shape[0] // z.shape[0]
         return found + (each if n == 1 else xp.kron(xp.eye(n), each))
 
+    def parameters(self, target: int = 0) -> tuple[Array, Array]:
+        """Return intercept and coefficients of a target, (p,), and a root of their unit covariance."""
+        xp, first = namespace_of(self.coef), self.intercept[target : target + 1]
+        mean = xp.concat([first, self.coef[target, :]]) if self.has_intercept else self.coef[target, :]
+        return mean, self._at_origin(self.covariance_root.factor)
+
     @property
     def centred_covariance(self) -> Array:
         """Covariance of offset and coefficients, over the scale, in the span of the rows."""

@@ -83,6 +83,26 @@ def _record(given: dict[str, Any]) -> Any:
     return SimpleNamespace(**given)
 
 
+def _coefficient_posterior(given: dict[str, Any]) -> Any:
+    from tractable.engines import LinearEstimate
+
+    centre, location, root = (given[name] for name in ("centre", "location", "root"))
+    first = len(location) - len(centre)
+    parts = {"root": _root(root), "scale": location[:1] * float("nan"), "has_intercept": bool(first)}
+    offset = location[:first] if first else 0.0 * location[:1]
+    return LinearEstimate(coef=location[None, first:], centre=centre, offset=offset, **parts)
+
+
+def _linear_posterior(given: dict[str, Any]) -> Any:
+    from tractable.linear_model import LinearPosterior
+    from tractable.value import parameters
+
+    if "location" not in given:
+        return LinearPosterior(**given)
+    own = {name: x for name, x in given.items() if name not in ("centre", "location", "root")}
+    return LinearPosterior(**parameters(_coefficient_posterior(given)), **own)
+
+
 #: What the classes of earlier versions are now, by their names in files.
 VALUES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "tractable.engines:ColumnInverse": _record,
@@ -92,6 +112,8 @@ VALUES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "tractable.linear_model:DualInverse": _record,
     "tractable.linear_model:CholeskyInverse": _products_inverse,
     "tractable.linear_model:RidgeSolution": _ridge_solution,
+    "tractable.linear_model:CoefficientPosterior": _coefficient_posterior,
+    "tractable.linear_model:LinearPosterior": _linear_posterior,
 }
 
 
@@ -137,8 +159,21 @@ def _quantile_regression(learned: dict[str, Any]) -> None:
     )
 
 
+def _bayesian(learned: dict[str, Any]) -> None:
+    """Set the noise variance and the degrees of freedom of the posterior."""
+    import numpy as np
+
+    from tractable.value import replace
+
+    scale = np.full(1, learned["noise_variance_"])
+    learned["_posterior_"] = replace(learned["_posterior_"], scale=scale, dof=learned["_predictive_dof_"])
+
+
 #: How the attributes of an estimator of an earlier version become those of today, by its name in files.
 ATTRIBUTES: dict[str, Callable[[dict[str, Any]], None]] = {
+    "tractable:ARDRegression": _bayesian,
+    "tractable:BayesianLinearRegression": _bayesian,
+    "tractable:BayesianRidge": _bayesian,
     "tractable:LinearRegression": _linear_regression,
     "tractable:QuantileRegression": _quantile_regression,
 }

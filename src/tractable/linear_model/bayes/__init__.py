@@ -8,13 +8,11 @@ from tractable.linear_model.bayes.bayesian_linear_regression import (
 )
 from tractable.linear_model.bayes.bayesian_ridge import BayesianRidge
 from tractable.linear_model.bayes.evidence import hierarchical_predictive, log_evidence
-from tractable.linear_model.bayes.posterior import CoefficientPosterior
 
 __all__ = [
     "ARDRegression",
     "BayesianLinearRegression",
     "BayesianRidge",
-    "CoefficientPosterior",
     "GaussianPrior",
     "LinearPosterior",
     "hierarchical_predictive",

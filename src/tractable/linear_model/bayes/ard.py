@@ -461,7 +461,7 @@ class ARDRegression(EvidenceModel):
     def posterior_(self) -> Any:
         """The posterior of the intercept, where there is one, and the coefficients that were not pruned."""
         check_fitted(self)
-        n_intercepts = self._posterior_.n_intercepts
+        n_intercepts = int(self._posterior_.has_intercept)
         mean, root = self._posterior_.parameters()
         xp = namespace_of(mean)
         used = np.concatenate([np.ones(n_intercepts, dtype=bool), ~to_numpy(self.pruned_)])

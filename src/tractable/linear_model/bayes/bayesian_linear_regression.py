@@ -11,9 +11,9 @@ from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base import NotYetDetermined
 from tractable.base.parameters import check_number
 from tractable.distributions import InverseGamma
-from tractable.engines import least_squares
+from tractable.engines import CovarianceRoot, LinearEstimate, least_squares
 from tractable.linear_model.bayes.gibbs import linear_sampler
-from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
+from tractable.linear_model.bayes.posterior import BayesianLinearModel
 from tractable.linear_model.noise_floor import NoiseVanishedWarning, is_rounding, noise_floor
 from tractable.linear_model.rows import LinearFit, check_penalized_intercept
 from tractable.primitives.linear import triangle
@@ -39,7 +39,7 @@ class GaussianPrior:
 
 
 @value
-class LinearPosterior(CoefficientPosterior):
+class LinearPosterior(LinearEstimate):
     """The posterior of offset and coefficients, and what the evidence needs besides."""
 
     rest: float  # minimum of Σ r² + σ² |K (w - m)|², the penalised residual sum of squares
@@ -395,10 +395,14 @@ def linear_posterior(
     _check_determined(r[:p, :p], stacked[:, :p], certain=prior.n_flat <= p - d)
     identity = xp.eye(p, dtype=r.dtype, device=device(r))
     log_scale = prior.root.shape[0] * log(noise_variance)
+    location = solve_triangular(r[:p, :p].T, r[:p, p:], transposed=True)[:, 0]
     return LinearPosterior(
         centre=centre,
-        location=solve_triangular(r[:p, :p].T, r[:p, p:], transposed=True)[:, 0],
-        root=solve_triangular(r[:p, :p].T, identity, transposed=True),
+        coef=location[None, p - d :],
+        offset=location[: p - d] if p > d else xp.zeros_like(location[:1]),
+        root=CovarianceRoot(factor=solve_triangular(r[:p, :p].T, identity, transposed=True)),
+        scale=xp.ones_like(location[:1]) * noise_variance,
+        has_intercept=p > d,
         rest=float(r[p, p]) ** 2,
         weight=statistic.n_rows,
         n_flat=prior.n_flat,

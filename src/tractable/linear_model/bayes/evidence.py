@@ -18,7 +18,7 @@ from tractable.distributions import Mixture, Normal
 from tractable.engines import EMResult, em
 from tractable.engines.least_squares import reduced_rows
 from tractable.engines.spectrum import ColumnSpectrum
-from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
+from tractable.linear_model.bayes.posterior import BayesianLinearModel, free_intercept_posterior
 from tractable.linear_model.noise_floor import NoiseVanishedWarning, noise_vanished, smallest_noise
 from tractable.statistics import LinearFactor, Standardizer, column_varies
 from tractable.value import replace, value
@@ -145,9 +145,7 @@ class EvidenceModel(BayesianLinearModel):
             xp = namespace_of(coef)
             varies = xp.any(varying.factor[:, : varying.dim] != 0, axis=0)
             coef = xp.where(varies, coef, xp.zeros_like(coef))
-        self._set_posterior(
-            CoefficientPosterior.with_free_intercept(statistic, coef, root, fit_intercept=centred)
-        )
+        self._set_posterior(free_intercept_posterior(statistic, coef, root, fit_intercept=centred))
         if found.search.interrupted:
             raise FitInterrupted
 

@@ -1,9 +1,7 @@
 """The Gaussian posterior of coefficients, and the predictions of the models that have one."""
 
 from collections.abc import Callable
-from functools import cached_property
-from math import prod
-from typing import Any, Self
+from typing import Any
 
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import as_generator, either_seed_name, standard_gamma, standard_normal
@@ -15,102 +13,42 @@ from tractable.base import (
     check_columns,
 )
 from tractable.base.by_blocks import by_blocks, of_held_rows
+from tractable.base.linear_inference import as_floats, predictive
 from tractable.base.parameters import check_number
 from tractable.covariance import Full, LowRankPlusDiagonal
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
-from tractable.engines.linear_estimate import NotComputedError
+from tractable.engines import CovarianceRoot, LinearEstimate
+from tractable.engines.linear_estimate import NotComputedError, with_offset
 from tractable.linear_model.rows import (
-    as_floats,
     as_vector,
     check_factor,
     check_one_target,
     checked_factor,
 )
 from tractable.primitives.linear import triangle
-from tractable.primitives.threads import blas_for_products
 from tractable.statistics import LinearFactor
-from tractable.value import value
+from tractable.value import replace
 
 
-@value
-class CoefficientPosterior:
-    """The posterior of the offset at a centre and of the coefficients, N(location, σ² G Gᵀ)."""
+def free_intercept_posterior(
+    statistic: LinearFactor, coef: Array, root: Array, *, fit_intercept: bool
+) -> LinearEstimate:
+    """Return the posterior with given coefficients (d,) and a factor of their covariance (d, r), over σ².
 
-    centre: Array  # (d,), mean of the rows; zeros without an intercept
-    # (p,), mean of the offset and the coefficients, p = d + 1, or of the coefficients alone, p = d
-    location: Array
-    root: Array  # (p, r), G
-
-    @classmethod
-    def with_free_intercept(
-        cls, statistic: LinearFactor, coef: Array, root: Array, *, fit_intercept: bool
-    ) -> Self:
-        """Return the posterior with given coefficients and a factor of their covariance, (d, r).
-
-        With a flat prior of the intercept, the offset at the mean of the rows has variance σ²/n and is
-        independent of the coefficients.
-
-        Parameters
-        ----------
-        statistic : LinearFactor
-            The weight and the mean of the rows.
-        coef : array (d,)
-            The mean of the coefficients.
-        root : array (d, r)
-            A factor of their covariance, in units of σ².
-        fit_intercept : bool
-            Whether there is an intercept.
-        """
-        xp = namespace_of(coef)
-        if not fit_intercept:
-            return cls(centre=xp.zeros_like(coef), location=coef, root=root)
-        d = statistic.dim
-        first = xp.asarray([float(statistic.weight) ** -0.5], dtype=root.dtype, device=device(root))
-        none = xp.zeros((d + 1, 1 + root.shape[1]), dtype=root.dtype, device=device(root))
-        top = xp.concat([first, none[0, 1:]])[None, :]
-        return cls(
-            centre=statistic.mean[:d],
-            location=xp.concat([statistic.mean[d:], coef]),
-            root=xp.concat([top, xp.concat([none[1:, :1], root], axis=1)]),
-        )
-
-    @property
-    def n_intercepts(self) -> int:
-        """1 where there is an intercept, else 0."""
-        return int(self.location.shape[0]) - int(self.centre.shape[0])
-
-    def columns(self, x: Array) -> Array:
-        """Return the columns that the parameters multiply, (n, p)."""
-        centred = x - self.centre
-        xp = namespace_of(centred)
-        return xp.concat([xp.ones_like(centred[:, :1]), centred], axis=1) if self.n_intercepts else centred
-
-    def predict(self, x: Array) -> Array:
-        """Return the mean of the linear predictor at the rows of x, (n,)."""
-        return self.columns(x) @ self.location
-
-    def predictor_root(self, x: Array) -> Array:
-        """Return F, (n, r): the covariance of the linear predictor at the rows of x is σ² F Fᵀ."""
-        columns = self.columns(x)
-        with blas_for_products(prod(columns.shape) * self.root.shape[1]):
-            return columns @ self.root
-
-    @cached_property
-    def triangular_root(self) -> Array:
-        """The one G that is lower triangular, (p, r), whatever library computed the posterior."""
-        return triangle(self.root.T).T
-
-    def parameters(self) -> tuple[Array, Array]:
-        """Return the mean of intercept and coefficients, (p,), and a factor of their covariance, (p, r)."""
-        return self._at_origin(self.location), self._at_origin(self.root)
-
-    def _at_origin(self, part: Array) -> Array:
-        """Turn the row of the offset into that of the intercept, offset - centreᵀ coef."""
-        if not self.n_intercepts:
-            return part
-        xp = namespace_of(part)
-        intercept = part[0, ...] - self.centre @ part[1:, ...]
-        return xp.concat([intercept[None, ...], part[1:, ...]])
+    With a flat prior of the intercept, the offset at the mean of the rows has variance σ²/n and is
+    independent of the coefficients. The noise variance is to be set.
+    """
+    xp, d = namespace_of(coef), statistic.dim
+    mean = statistic.mean if fit_intercept else xp.zeros_like(statistic.mean)
+    root = with_offset(root, 1.0 / float(statistic.weight)) if fit_intercept else root
+    return LinearEstimate(
+        coef=coef[None, :],
+        centre=mean[:d],
+        offset=mean[d:],
+        root=CovarianceRoot(factor=root),
+        scale=xp.ones_like(mean[d:]),
+        has_intercept=fit_intercept,
+    )
 
 
 class BayesianLinearModel(RegressorMixin, OnePassEstimator):
@@ -124,7 +62,7 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
     _supervised = True
-    _posterior_: CoefficientPosterior
+    _posterior_: LinearEstimate
     noise_variance_: float
     _predictive_dof_: float
     #: The noise variance by the degrees of freedom of the residuals, and these, where it is plugged in.
@@ -135,7 +73,7 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
         if return_std:
             return super().predict(X, return_std, include_noise=include_noise)
         rows = self._rows(X)
-        return self._posterior_.predict(rows)
+        return self._posterior_.predict(rows)[:, 0]
 
     @of_held_rows
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> Normal | StudentT:
@@ -152,14 +90,8 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
             Whether it is the distribution of a new target (default) or of the linear predictor, without σ².
         """
         rows = self._rows(X)
-        xp = namespace_of(rows)
-        root = self._posterior_.predictor_root(rows)
-        noise, dof = self._predictive_noise()
-        variance = noise * (xp.sum(root**2, axis=1) + float(include_noise))
-        location = self._posterior_.predict(rows)
-        if dof == float("inf"):
-            return Normal(mean=location, variance=variance)
-        return StudentT(dof=dof, location=location, scale=xp.sqrt(variance))
+        fit = self._predictive_estimate()
+        return predictive(fit, rows, lambda x: x[:, 0], include_noise=include_noise)[0]
 
     def predict_joint(
         self, X: Any, *, include_noise: bool = True
@@ -175,15 +107,14 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
             must be linearly independent: the linear predictor at others follows from these.
         """
         rows = self._rows(X)
-        xp = namespace_of(rows)
-        noise, dof = self._predictive_noise()
-        root = noise**0.5 * self._posterior_.predictor_root(rows)
+        xp, fit = namespace_of(rows), self._predictive_estimate()
+        root = xp.sqrt(fit.scale) * fit.predictor_root(rows)
         if include_noise:
-            variances = xp.full_like(rows[:, 0], noise)
+            variances = xp.ones_like(rows[:, 0]) * fit.scale
             covariance: Any = LowRankPlusDiagonal(factor=root, variances=variances)
         else:
             covariance = covariance_from_root(root)
-        return self._around(self._posterior_.predict(rows), covariance, dof)
+        return self._around(fit.predict(rows)[:, 0], covariance, fit.dof)
 
     @either_seed_name
     def sample_functions(
@@ -205,17 +136,16 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
         rows = self._rows(X)
         check_number("n_samples", n_samples, least=1, whole=True)
         rng = as_generator(random_state)
-        xp = namespace_of(rows)
-        root = self._posterior_.triangular_root  # signs of eigenvectors would differ between devices
-        standard = standard_normal(rng, (int(n_samples), root.shape[1]), like=rows)
-        draws = (standard @ root.T) @ self._posterior_.columns(rows).T
+        xp, fit = namespace_of(rows), self._predictive_estimate()
+        # The triangular root: signs of eigenvectors would differ between devices.
+        root = CovarianceRoot(factor=triangle(fit.covariance_root.factor.T).T).at(rows - fit.centre)
+        draws = standard_normal(rng, (int(n_samples), root.shape[1]), like=rows) @ root.T
         if include_noise:
             draws = draws + standard_normal(rng, (int(n_samples), rows.shape[0]), like=rows)
-        noise, dof = self._predictive_noise()
-        if dof < float("inf"):
-            half = xp.asarray(0.5 * dof, dtype=rows.dtype, device=device(rows))
+        if fit.dof < float("inf"):
+            half = xp.asarray(0.5 * fit.dof, dtype=rows.dtype, device=device(rows))
             draws = draws * xp.sqrt(half / standard_gamma(rng, half, int(n_samples)))[:, None]
-        return self._posterior_.predict(rows) + noise**0.5 * draws
+        return fit.predict(rows)[:, 0] + xp.sqrt(fit.scale) * draws
 
     def equivalent_kernel(self, X_query: Any, X_train: Any) -> Array:
         """Return the weight of each training target in each prediction, k(x, xᵢ) = xᵀ S xᵢ / σ².
@@ -235,14 +165,14 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
         covariance = covariance_from_root(self._noise() ** 0.5 * root)
         return self._around(mean, covariance, self._predictive_dof_, names=self._names())
 
-    def _set_posterior(self, posterior: CoefficientPosterior) -> None:
-        self._posterior_ = posterior
-        mean = posterior.parameters()[0]
-        self.coef_ = mean[posterior.n_intercepts :]
-        self.intercept_ = mean[0] if posterior.n_intercepts else 0.0 * mean[0]
+    def _set_posterior(self, posterior: LinearEstimate) -> None:
+        """Set the posterior with the noise variance and the degrees of freedom that are known by now."""
+        scale = namespace_of(posterior.coef).full_like(posterior.offset, self.noise_variance_)
+        self._posterior_ = replace(posterior, scale=scale, dof=self._predictive_dof_)
+        self.coef_, self.intercept_ = posterior.coef[0, :], posterior.intercept[0]
 
     def _coef_covariance(self) -> Array:
-        root = self._noise() ** 0.5 * self._posterior_.root[self._posterior_.n_intercepts :, :]
+        root = self._noise() ** 0.5 * self._posterior_.slopes_root
         return root @ root.T
 
     def _around(self, location: Array, covariance: Any, dof: float, names: Any = None) -> Any:
@@ -258,20 +188,21 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
         names = getattr(self, "feature_names_in_", None)
         if names is None or "intercept" in list(names):
             return None
-        return ["intercept"] * self._posterior_.n_intercepts + list(names)
+        return ["intercept"] * self._posterior_.has_intercept + list(names)
 
-    def _predictive_noise(self) -> tuple[float, float]:
-        """Return the noise variance of predictions and its degrees of freedom."""
-        noise = self._noise()
+    def _predictive_estimate(self) -> LinearEstimate:
+        """Return the posterior with the noise variance of predictions and its degrees of freedom."""
+        self._noise()
         if self._plug_in_ is None:
-            return noise, self._predictive_dof_
+            return self._posterior_
         variance, dof = self._plug_in_
         if not dof > 0:
             raise ValueError(
                 "X has too few rows to estimate the noise: more rows, or BayesianLinearRegression with "
                 "a known noise_variance or a prior of the noise, are needed"
             )
-        return variance, dof
+        scale = namespace_of(self.coef_).full_like(self._posterior_.scale, variance)
+        return replace(self._posterior_, scale=scale, dof=dof)
 
     def _noise(self) -> float:
         """Return the noise variance if there is an estimate of it."""
