@@ -415,3 +415,16 @@ def test_classes_of_one_row_each_are_refused(name, streamed, rng):
     model = GenerativeClassifier(ONE_ROW[name])
     with pytest.raises(ValueError, match=r"one sample|more than one row|minimum of 2|1 sample|1 row"):
         model.fit(*(([(X[:1], y[:1]), (X[1:], y[1:])],) if streamed else (X, y)))
+
+
+@pytest.mark.parametrize("density", [GaussianDensity(), GaussianMixture(2, random_state=0), KernelDensity()])
+def test_the_density_of_a_row_is_that_of_a_part_and_of_the_rest_given_it(classes, density):
+    """`condition` was documented, and had no distribution to ask."""
+    X, y = classes
+    model = GenerativeClassifier(density).fit(X, y)
+    given = model.condition([1], X[:5, 1:])
+    assert given.batch_shape == (5,)
+    parts = model.marginal([1]).log_prob(X[:5, 1:]) + given.log_prob(X[:5, :1])
+    np.testing.assert_allclose(parts, model.score_samples(X[:5]), rtol=1e-10)
+    one = model.condition({1: X[0, 1]})
+    np.testing.assert_allclose(one.log_prob(X[:1, :1]), given.log_prob(X[0, :1])[:1], rtol=1e-10)

@@ -444,3 +444,16 @@ def test_far_from_the_origin_no_digit_is_lost(model, bandwidth, rng):
     new = far[:10] + rng.standard_normal((10, 3))
     found = model(bandwidth).fit(far, y).predict(new)
     np.testing.assert_allclose(found, model(bandwidth).fit(near, y).predict(new - 1e9), rtol=1e-9)
+
+
+def test_kernels_too_small_for_a_choice_of_the_penalty_are_refused(rng):
+    """Predictions were NaN, without a warning."""
+    X = rng.standard_normal((30, 3))
+    y = X @ [1.0, 2.0, 3.0] + 0.1 * rng.standard_normal(30)
+    model = KernelRidge(alpha="loo", kernel=Linear(sigma_0=0.0))
+    want = model.fit(X, y).predict(X)
+    np.testing.assert_allclose(model.fit(X * 1e-150, y).predict(X * 1e-150), want, rtol=1e-8)
+    for scale in (1e-155, 1e-160, 1e-170):
+        with pytest.raises(ValueError, match="X has values so small that the kernel"):
+            model.fit(X * scale, y)
+    assert np.all(model.fit(X * 0.0, y).predict(X) == pytest.approx(y.mean()))

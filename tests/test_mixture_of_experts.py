@@ -1,5 +1,7 @@
 """Mixtures of experts: a gate that is found with the planes, and density where rows are."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -240,3 +242,16 @@ def test_extrapolated_em_is_monotone_and_ends_where_em_does(model, rng, monkeypa
     assert np.all(np.diff(quick.objective_trace_) >= -1e-12)
     assert quick.n_iter_ < plain.n_iter_
     assert quick.lower_bound_ > plain.lower_bound_ - 1e-5
+
+
+@pytest.mark.parametrize("floor", [None, 1e-4])
+def test_predictions_have_the_noise_that_is_reported(floor, rng):
+    """Where experts fit a target of few values without error, its floor is the noise of predictions too."""
+    X, y = rng.standard_normal((400, 3)), rng.integers(0, 3, 400).astype(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = tractable.MixtureOfExperts(4, noise="separate", noise_floor=floor, random_state=0).fit(X, y)
+    assert floor is not None or model.collapsed_.any()
+    variance = model.predict_dist(X[:20]).components.scale ** 2
+    assert np.all(variance >= 0.999 * model.noise_variance_.min())
+    assert np.all(model.noise_variance_ >= 0.999 * (1e-12 * y.var() if floor is None else floor))

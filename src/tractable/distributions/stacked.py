@@ -1,6 +1,6 @@
 """A batch of distributions that are held one by one."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from tractable.distributions.distribution import (
     numbers_only,
     of_each,
 )
+from tractable.distributions.vectors import split_mapping
 from tractable.value import set_fields, value
 
 
@@ -182,6 +183,34 @@ class Stacked(Distribution):
         return type(self)(
             members=[self.members[i] for i in positions.ravel()] or self.members, shape=positions.shape
         )
+
+    def marginal(self, dims: Any) -> "Stacked":
+        """Return the members' distributions of some dimensions; see `MultivariateNormal.marginal`."""
+        members = [member.marginal(dims) for member in self._able("marginal")]
+        return Stacked(members=members, shape=self.shape)
+
+    def condition(self, dims: Any, values: Any = None) -> "Stacked":
+        """Return the members' distributions of the other dimensions, given values of some.
+
+        Arguments as of `MultivariateNormal.condition`: axes of values before the last are broadcast with the
+        batch.
+        """
+        members = self._able("condition")
+        if isinstance(dims, Mapping):
+            dims, values = split_mapping(dims, values, self.members[0].mean)
+        values = as_reals("values", values, self.members[0].mean)
+        batch = broadcast_batches(values=tuple(values.shape[:-1]), self=self.shape)
+        wide = namespace_of(values).broadcast_to(values, (*batch, *values.shape[-1:]))
+        places = np.broadcast_to(np.arange(len(members)).reshape(self.shape), batch)
+        given = [members[int(places[at])].condition(dims, wide[at]) for at in np.ndindex(batch)]
+        return Stacked(members=given, shape=batch)
+
+    def _able(self, question: str) -> tuple[Any, ...]:
+        """Return the members, each of which answers a question."""
+        for member in self.members:
+            if not hasattr(member, question):
+                raise AttributeError(f"{question}: a member is a {type(member).__name__}, which has none")
+        return self.members
 
     @property
     def _positions(self) -> np.ndarray:

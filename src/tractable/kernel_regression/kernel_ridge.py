@@ -244,4 +244,10 @@ class KernelRidge(RegressorMixin, Estimator):
         if self.alphas is not None:
             return check_penalties("alphas", self.alphas)
         mean = float(weights @ self.kernel_.diagonal(x)) / float(namespace_of(x).sum(weights))
+        least = np.finfo(np.float64).tiny / DEFAULT_ALPHAS.min()
+        if mean < least and bool(namespace_of(x).any(x != 0.0)):
+            raise ValueError(
+                f"X has values so small that the kernel of a row with itself is {mean:.3g} on average, which "
+                "loses its digits; rescale X, or give alphas"
+            )
         return DEFAULT_ALPHAS * (mean or 1.0)

@@ -110,8 +110,11 @@ class Counting(Univariate):
         """
         xp = namespace_of(odds)
         root = xp.sqrt(odds)
-        low = xp.floor(self.mean - 1.01 * self.stddev / root) - 2.0
-        high = xp.ceil(self.mean + 1.01 * self.stddev * root) + 1.0
+        most = 0.25 * float(xp.finfo(odds.dtype).max)  # of which sums are finite
+        with np.errstate(over="ignore"):
+            low = xp.floor(self.mean - 1.01 * self.stddev / root) - 2.0
+            high = xp.ceil(self.mean + 1.01 * self.stddev * root) + 1.0
+        high = xp.where(high < most, high, xp.full_like(high, most))
         low = xp.where((low > -1.0) & some, low, xp.full_like(low, -1.0))
         return low, xp.where(high < self._end, high, self._end + 0.0 * high)
 

@@ -163,6 +163,12 @@ class NegativeBinomial(FittedCounting):
         return self.mean + self.mean * (self.mean / self.shape)
 
     @property
+    def stddev(self) -> Array:
+        """Square root of the variance, (*batch,), also where that overflows."""
+        xp = namespace_of(self.mean)
+        return xp.sqrt(self.mean) * xp.sqrt(1.0 + self.mean / self.shape)
+
+    @property
     def mode(self) -> Array:
         """See `Distribution.mode`: ⌈m (a - 1) / a⌉ - 1, at least 0; of two modes, the smaller."""
         xp = namespace_of(self.mean)

@@ -213,7 +213,7 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
                 f"X has too few rows to estimate the noise: {rows:.3g} for {n_parameters:.3g} coefficients; "
                 "more rows or fewer components are needed"
             )
-        return np.maximum(noise, np.finfo(float).tiny), dof
+        return np.maximum(noise, max(self._floor(self._standardizer_), np.finfo(float).tiny)), dof
 
     @by_blocks
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
@@ -343,7 +343,6 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
         else:
             standardizer = summary.standardizer(fit_intercept=bool(self.fit_intercept))
             _check_width(1.0 / standardizer.scale[-1])
-        given = self.noise_floor
         return RegressionProblem(
             data=source,
             summary=summary,
@@ -352,10 +351,15 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
             fit_intercept=bool(self.fit_intercept),
             alpha=self.alpha,
             shared=self.noise == "shared",
-            floor=FLOOR if given is None else given * float(standardizer.scale[-1]) ** 2,
+            floor=self._floor(standardizer),
             gate_alpha=self.gate_alpha,
             initial_coef=None if self.coef_init is None else self._given_coefficients(standardizer),
         )
+
+    def _floor(self, standardizer: Standardizer) -> float:
+        """Return the least noise variance of standardized targets."""
+        given = self.noise_floor
+        return FLOOR if given is None else given * float(standardizer.scale[-1]) ** 2
 
     def _given_coefficients(self, standardizer: Standardizer) -> tuple[np.ndarray, np.ndarray]:
         """Return the initial coefficients and intercepts that the user gave, standardized."""
