@@ -188,3 +188,28 @@ def test_plain_files_warn_of_nothing(tmp_path, walk):
         said = done("fit", "LinearRegression", tmp_path / "rows.csv", "-t", "y", "-s", tmp_path / "m")
     assert "notes" not in said
     assert "warnings" not in said
+
+
+@pytest.mark.parametrize("size", [1_200_000, 3_000_000])
+def test_a_long_field_without_quotation_marks_is_no_mark_that_is_never_closed(size, tmp_path):
+    """A field of several lines would be; one line is a long field, however long."""
+    lines = [f"{i},{i / 7},word" for i in range(50)]
+    lines.insert(20, f"1,2,{'x' * size}")
+    (tmp_path / "long.csv").write_text("x,y,w\n" + "\n".join(lines) + "\n")
+    said = done("fit", "LinearRegression", tmp_path / "long.csv", "-t", "y", "-f", "x", "-s", tmp_path / "m")
+    assert said["rows"] == 51
+    done("predict", tmp_path / "m", tmp_path / "long.csv", "-o", tmp_path / "o.csv", "--keep", "w")
+    kept = (tmp_path / "o.csv").read_text().splitlines()
+    assert [len(line.partition(",")[0]) for line in kept[1:]] == [4] * 20 + [size] + [4] * 30
+    table = read_table(tmp_path / "long.csv")
+    assert table.n_rows == 51
+    assert not any("never closed" in note for note in table.notes)
+
+
+def test_a_mark_that_is_never_closed_is_one_in_files_of_any_size(tmp_path, monkeypatch):
+    rows = "".join(f"{i},{i / 7},word\n" for i in range(200_000))
+    (tmp_path / "open.csv").write_text('x,y,w\n1,2,"word\n' + rows)
+    assert (tmp_path / "open.csv").stat().st_size > 2**22
+    error = refused("fit", "Ridge", tmp_path / "open.csv", "-t", "y", "-f", "x", "-s", tmp_path / "m")
+    assert error.endswith("a quotation mark is never closed")
+    assert any("quotation marks were taken as letters" in n for n in read_table(tmp_path / "open.csv").notes)

@@ -27,6 +27,7 @@ from tractable.arrays.namespace import (
     namespace_of,
 )
 from tractable.data import Batch, Source, SparseSource, as_source, is_frame, is_sparse, is_streamed
+from tractable.data.arrays import refuse_records
 from tractable.data.blocks import sum_of_squares
 from tractable.data.frames import object_columns_as_numbers
 from tractable.primitives import as_double
@@ -304,9 +305,10 @@ def check_columns(
         )
         if finite:
             check_finite(estimator, X, "X", allow_nan=allow_nan)
-    except (ValueError, OverflowError) as error:
+    except (ValueError, OverflowError, TypeError) as error:
         # Some of scikit-learn's messages do not say which argument they mean.
-        if isinstance(error, ValueError) and "X" in str(error):
+        named = isinstance(error, ValueError) and "X" in str(error)
+        if named or (isinstance(error, TypeError) and "Cannot cast" not in str(error)):
             raise
         raise ValueError(f"X: {error}") from None
     return X
@@ -458,6 +460,7 @@ def _readable(X: Any) -> Any:
         )
     if isinstance(X, np.ma.MaskedArray):
         return np.ma.filled(X.astype(np.float64), np.nan)
+    refuse_records("X", X)
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         raise ValueError(f"X must hold real numbers; got dtype {X.dtype}")
     if hasattr(X, "collect") and not is_frame(X):

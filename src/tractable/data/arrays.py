@@ -288,6 +288,15 @@ def _drawn_positions(
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
+def refuse_records(name: str, x: Any) -> None:
+    """Refuse a structured array, whose rows are records of named fields and no numbers."""
+    if isinstance(x, np.ndarray) and x.dtype.kind == "V":
+        raise ValueError(
+            f"{name} must hold real numbers, and is a structured array; give its fields as columns: "
+            "pandas.DataFrame(array)"
+        )
+
+
 def as_floats(x: np.ndarray) -> np.ndarray:
     """Return native floats: 32 and 64 bits as they are, any other number in 64."""
     return x if x.dtype in _FLOATS else x.astype(np.float64)
@@ -295,6 +304,7 @@ def as_floats(x: np.ndarray) -> np.ndarray:
 
 def _matrix(X: Any) -> np.ndarray:
     X = _host_array(X, "X")
+    refuse_records("X", X)
     if X.ndim != 2:
         raise ValueError(
             f"X must be 2-D, (rows, features); got shape {X.shape}. Reshape your data with "

@@ -25,15 +25,20 @@ from tractable.data.text import (
 )
 from tractable.value import value
 
-#: Bytes read at a time.
+#: Bytes read at a time, and for a line that is longer.
 BLOCK_BYTES = 2**21
+LONG_LINE_BYTES = (2**25, 2**28)
 
-#: A quoted field of more bytes than this is taken for a mark that is never closed.
+#: A quoted field of several lines and of more bytes than this is taken for a mark that is never closed.
 LONGEST_FIELD = 2**18
 
 
 class UnclosedError(TableError):
     """A quotation mark that opens a field and does not close it."""
+
+
+class LongLineError(TableError):
+    """A line that is longer than a block."""
 
 
 class OddEntryError(TableError):
@@ -51,10 +56,43 @@ def text_blocks(
 ) -> Generator[Any]:
     """Yield the rows of the columns at some positions as Arrow record batches, named by these positions.
 
-    Columns have the given Arrow `types`, else text; texts that stand for a missing entry are null, unless
+    Lines longer than a block are read in larger blocks, up to `LONG_LINE_BYTES`. Columns have the given Arrow
+    `types`, else text; texts that stand for a missing entry are null, unless
     `nulls` is false. Lines that have more or fewer fields than the first are left out and counted as "lines"
     in `bad`; without it they are an error.
     """
+    done, skipped = 0, 0 if bad is None else bad["lines"]
+    for size in (BLOCK_BYTES, *LONG_LINE_BYTES):
+        if bad is not None:
+            bad["lines"] = skipped  # a pass that begins again counts them again
+        before = done
+        try:
+            for block in _blocks(path, dialect, positions, bad, types, nulls=nulls, size=size):
+                rest = block.slice(min(before, block.num_rows))
+                before -= block.num_rows - rest.num_rows
+                done += rest.num_rows
+                if rest.num_rows:
+                    yield rest
+        except LongLineError:
+            if dialect.quoted and not _has_long_line(path, size):
+                raise UnclosedError(f"{path} cannot be read: a quotation mark is never closed") from None
+            if size == LONG_LINE_BYTES[-1]:
+                raise
+        else:
+            return
+
+
+def _blocks(
+    path: Path,
+    dialect: Dialect,
+    positions: Sequence[int],
+    bad: Counter[str] | None,
+    types: Mapping[int, Any] | None,
+    *,
+    nulls: bool,
+    size: int,
+) -> Generator[Any]:
+    """Yield the rows of some columns in blocks of `size` bytes of text."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -76,7 +114,7 @@ def text_blocks(
         csv.open_csv(
             raw if utf8 else pa.transcoding_input_stream(raw, dialect.encoding, "utf-8"),
             read_options=csv.ReadOptions(
-                block_size=BLOCK_BYTES * (1 if dialect.quoted else 16),
+                block_size=size,
                 column_names=plain,
                 skip_rows_after_names=int(dialect.header),
             ),
@@ -102,6 +140,24 @@ def text_blocks(
             yield block
 
 
+def _has_long_line(path: Path, size: int) -> bool:
+    """Whether a line of a file, up to the next line break in quotes or not, is longer than a block."""
+    import pyarrow as pa
+
+    length = 0
+    with pa.input_stream(str(path), compression="detect") as stream:
+        while part := stream.read(BLOCK_BYTES):
+            first, last = part.find(b"\n"), part.rfind(b"\n")
+            if length + (len(part) if first < 0 else first) >= size or _longest_line(part) >= size:
+                return True
+            length = length + len(part) if last < 0 else len(part) - last - 1
+    return False
+
+
+def _longest_line(text: bytes) -> int:
+    return max(map(len, text.split(b"\n")))
+
+
 @contextmanager
 def _explained(path: Path, dialect: Dialect, uneven: list[str]) -> Iterator[None]:
     """Raise errors of Arrow's reader as errors of the table."""
@@ -113,20 +169,24 @@ def _explained(path: Path, dialect: Dialect, uneven: list[str]) -> Iterator[None
         words = (str(error).strip().splitlines() or [""])[0]
         if "UTF8" in words and dialect.encoding != "latin-1":
             raise UnicodeError(f"{path} is not UTF-8, though it begins so; save it as UTF-8") from None
-        if not uneven and "straddling" in words and dialect.quoted:
-            raise UnclosedError(f"{path} cannot be read: a quotation mark is never closed") from None
+        if not uneven and "straddling" in words:
+            most = LONG_LINE_BYTES[-1] // 2**20
+            raise LongLineError(f"{path} cannot be read as CSV: a line is longer than {most} MB") from None
         kind = OddEntryError if "conversion error" in words and not uneven else TableError
         raise kind(f"{path} cannot be read as CSV: {(uneven or [words])[0][:200]}") from None
 
 
 def _is_swollen(block: Any) -> bool:
-    """Whether a field is so long that it must contain other lines."""
+    """Whether a field is so long, and of so many lines, that it must contain other rows."""
     from pyarrow import compute as pc
     from pyarrow import types
 
-    texts = [column for column in block.columns if types.is_string(column.type)]
-    longest = [pc.max(pc.binary_length(column)).as_py() for column in texts]
-    return max((n for n in longest if n is not None), default=0) > LONGEST_FIELD
+    for column in block.columns:
+        if types.is_string(column.type):
+            long = column.filter(pc.greater(pc.binary_length(column), LONGEST_FIELD))
+            if pc.any(pc.match_substring(long, "\n")).as_py():
+                return True
+    return False
 
 
 @value

@@ -405,7 +405,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         phi = scaling.features(X)
         if epoch == 0 or not in_memory:  # all rows together are measured once
             descent = descent.measured(phi, w, whole=self.batch_size is None)
-        descent, loss = descent.updated(phi, y, w, self.batch_size or len(y))
+        descent, loss = descent.updated(phi, y, w, min(self.batch_size or len(y), len(y)))
         if descent.diverges(loss / len(y)):
             raise ValueError(
                 f"step is too large: the errors grow without bound after {descent.n_steps} updates. "

@@ -3,11 +3,15 @@
 import numpy as np
 
 from tractable.arrays.limits import power_of_two
+from tractable.arrays.numbers import check_number
 from tractable.primitives.threads import blas_for_rows
 from tractable.value import value
 
 #: Up to so many points all eigenvalues are computed; of more the largest alone, by Lanczos' method.
 DENSE = 400
+
+#: Components that may be asked for beyond the number of points; their coordinates are zeros.
+MOST_COMPONENTS = 65_536
 
 #: Eigenvalues below this fraction of the largest are rounding.
 NEGLIGIBLE = 1e-12
@@ -76,6 +80,7 @@ def classical_scaling(
     [[0.6667]]
     """
     n = len(squared)
+    check_number("n_components", n_components, least=1, most=max(n, MOST_COMPONENTS), whole=True)
     w = np.ones(n) if weights is None else weights
     root, mean_squares = np.sqrt(w), squared @ w / w.sum()
     kept = min(n_components, n)
