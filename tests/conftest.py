@@ -138,7 +138,7 @@ def pytest_terminal_summary(terminalreporter):
     for reports in terminalreporter.stats.values():
         for report in reports:
             for name, counts in getattr(report, "user_properties", ()):
-                if name == "fuzzed":
+                if name == "fuzzed" and report.when == "call":  # the report of what follows has them too
                     total.update({(fuzzer, outcome): n for fuzzer, outcome, n in counts})
     for fuzzer in sorted({fuzzer for fuzzer, _ in total}):
         found = ", ".join(f"{n} {outcome}" for (name, outcome), n in sorted(total.items()) if name == fuzzer)

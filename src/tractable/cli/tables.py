@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import field
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
@@ -14,6 +15,7 @@ from tractable.cli.streams import STREAM, binary_stream, input_path
 from tractable.data import arrow
 from tractable.data.columns import Roles, check_known
 from tractable.data.copies import ExactTypes, holds_codes
+from tractable.data.file_states import FileStates
 from tractable.data.output import is_stream, replacing
 from tractable.data.source import (
     MAX_BATCH_ROWS,
@@ -27,7 +29,7 @@ from tractable.data.source import (
 from tractable.data.table_files import Files
 from tractable.data.text import trimmed
 from tractable.data.text_table import TextTable, open_text
-from tractable.value import replace, value
+from tractable.value import replace, set_fields, value
 
 #: Endings of files that can be written.
 ENDINGS = {".parquet": ".parquet", ".pq": ".parquet", ".csv": ".csv"}
@@ -42,6 +44,10 @@ class TableFiles:
     types: dict[str, Any]  # empty for NumPy files, whose columns are numbered
     text: TextTable | None = None  # how text files are read
     files: Files | None = None  # the paths with the columns that folders name
+    states: FileStates = field(init=False)  # the files as they were when they were opened
+
+    def __post_init__(self) -> None:
+        set_fields(self, states=FileStates.of(self.paths))
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -85,8 +91,9 @@ class TableFiles:
 
     def blocks_and_copies(self, columns: Sequence[str], copied: Sequence[str]) -> Iterator[tuple[Any, Any]]:
         """Iterate over some columns, and others as the files hold them: text as written, types unchanged."""
-        read = self._parquet if self.text is None else self.text.blocks
-        return read(columns, copied)
+        if self.text is not None:
+            return self.text.blocks(columns, copied, self.states)
+        return self._parquet(columns, copied)
 
     def exact_types(self, copied: Sequence[str]) -> ExactTypes | None:
         """Return the types that hold columns of text files exactly, by a pass; None for other files."""
@@ -102,10 +109,9 @@ class TableFiles:
         read = {name: _as_read(self.types[name]) for name in columns}
         kept = {name: self.types[name] for name in copied}
         for path in self.paths:
-            with _parquet_batches(path, wanted) as found:
-                for rows in found:
-                    block = rows if self.files is None else self.files.with_partitions(rows, path, wanted)
-                    yield _cast(block, read), _cast(block, kept)
+            for rows in self.states.unchanged(path, _parquet_rows(path, wanted)):
+                block = rows if self.files is None else self.files.with_partitions(rows, path, wanted)
+                yield _cast(block, read), _cast(block, kept)
 
 
 @value
@@ -174,6 +180,13 @@ def _file_kind(path: Path) -> str:
     return ".npy" if ending == ".npy" or head == b"\x93NUMPY" else ".csv"
 
 
+def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Any]:
+    with _parquet_batches(path, columns) as found:
+        for rows in found:
+            arrow.check_entries(rows)
+            yield rows
+
+
 @contextmanager
 def _parquet_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[Iterator[Any]]:
     """Open a Parquet file as batches of a few megabytes, with some of its columns or all."""
@@ -184,7 +197,7 @@ def _parquet_batches(path: Path, columns: Sequence[str] | None = None) -> Iterat
             width = len(columns or file.schema.names)
             own = None if not columns else [name for name in columns if name in file.schema_arrow.names]
             yield file.iter_batches(batch_size=batch_rows(width), columns=own)
-    except (OSError, ValueError) as error:
+    except arrow.read_errors() as error:
         if isinstance(error, OSError) and error.strerror:
             raise
         message = str(error)

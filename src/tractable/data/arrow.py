@@ -12,6 +12,19 @@ from tractable.data.columns import Roles, assign_roles, check_numeric
 from tractable.data.source import Batch
 
 
+def read_errors() -> tuple[type[Exception], ...]:
+    """Return the errors that Arrow raises for files that are damaged, or hold what it does not know."""
+    import pyarrow as pa
+
+    return (OSError, ValueError, pa.ArrowException)
+
+
+def check_entries(rows: Any) -> None:
+    """Refuse a record batch of a damaged file: text that is not UTF-8, codes without a category."""
+    if not all(is_numeric(field.type) for field in rows.schema):
+        rows.validate(full=True)
+
+
 def is_numeric(kind: Any) -> bool:
     """Whether an Arrow type is numeric; a column of nulls alone is one of NaN."""
     from pyarrow import types

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from dataclasses import field
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -17,10 +18,11 @@ from tractable.data import arrow
 from tractable.data.arrays import as_floats
 from tractable.data.columns import Roles, assign_roles, check_numeric
 from tractable.data.copies import ExactTypes
+from tractable.data.file_states import FileStates
 from tractable.data.output import mark_as_read
 from tractable.data.source import Batch, ColumnSource, batch_rows, row_slices
 from tractable.data.table_files import Files, ending_of, table_files
-from tractable.value import value
+from tractable.value import set_fields, value
 
 if TYPE_CHECKING:
     from tractable.data.device_stream import DeviceStream
@@ -110,9 +112,11 @@ class FileSource(ColumnSource):
     dtype: type  # of X
     rows: int | None  # number of rows, where the files say it
     text: tuple[str, ...] = ()  # features that are text, as error messages name them
+    states: FileStates = field(init=False)  # the files as they were when they were opened
 
     def __post_init__(self) -> None:
         mark_as_read(self, self.paths)
+        set_fields(self, states=FileStates.of(self.paths))
 
     @classmethod
     @abstractmethod
@@ -131,7 +135,7 @@ class FileSource(ColumnSource):
     def tables(self) -> Iterator[Any]:
         """Start a pass over the columns of all files as Arrow tables, text among them."""
         for path in self.paths:
-            yield from self._whole_tables(path)
+            yield from self.states.unchanged(path, self._whole_tables(path))
 
     def _whole_tables(self, path: Path) -> Iterator[Any]:
         """Yield the tables of one file with the columns of its partition."""
@@ -145,7 +149,9 @@ class FileSource(ColumnSource):
 
     def batches(self) -> Iterator[Batch]:
         self.check_numbers()
-        return prefetched(batch for path in self.paths for batch in self.batches_of(path))
+        return prefetched(
+            batch for path in self.paths for batch in self.states.unchanged(path, self.batches_of(path))
+        )
 
     @property
     def n_rows(self) -> int | None:
@@ -154,7 +160,7 @@ class FileSource(ColumnSource):
     def copies(self, columns: Sequence[Any]) -> Iterator[Any]:
         """Yield some columns as Arrow tables of the entries that the files hold, in types that hold them."""
         for path in self.paths:
-            for rows in self._copies_of(path, columns):
+            for rows in self.states.unchanged(path, self._copies_of(path, columns)):
                 yield self.files.with_partitions(rows, path, columns).select([str(name) for name in columns])
 
     @abstractmethod
@@ -216,7 +222,9 @@ class ParquetSource(FileSource):
             while True:
                 try:
                     part = next(parts, None)
-                except (OSError, ValueError) as error:
+                    if part is not None:
+                        arrow.check_entries(part)
+                except arrow.read_errors() as error:
                     group = self._bad_row_group(file, columns, done)
                     total = file.metadata.num_row_groups
                     raise ValueError(
@@ -244,7 +252,7 @@ class ParquetSource(FileSource):
         try:
             for _ in self._pass(file, columns, [group]):
                 pass
-        except (OSError, ValueError):
+        except arrow.read_errors():
             return False
         return True
 
@@ -277,10 +285,10 @@ class CsvSource(FileSource):
     def copies(self, columns: Sequence[Any]) -> Iterator[Any]:
         exact = ExactTypes()
         for path in self.paths:
-            for texts in self._copies_of(path, columns):
+            for texts in self.states.unchanged(path, self._copies_of(path, columns)):
                 exact.add(texts)
         for path in self.paths:
-            for texts in self._copies_of(path, columns):
+            for texts in self.states.unchanged(path, self._copies_of(path, columns)):
                 yield self.files.with_partitions(exact.cast(texts), path, columns).select(list(columns))
 
     def _copies_of(self, path: Path, columns: Sequence[Any]) -> Iterator[Any]:
@@ -407,7 +415,7 @@ def _open_parquet(path: Path) -> Any:
         return parquet.ParquetFile(
             path, pre_buffer=False, buffer_size=BUFFER_BYTES, page_checksum_verification=True
         )
-    except (OSError, ValueError) as error:
+    except arrow.read_errors() as error:
         raise ValueError(f"{path} cannot be read as Parquet: {error}") from error
 
 
@@ -425,7 +433,7 @@ def _open_csv(path: Path, kinds: dict[str, Any] | None = None) -> Iterator[Any]:
             ),
         ) as reader:
             yield reader
-    except (OSError, ValueError) as error:
+    except arrow.read_errors() as error:
         raise ValueError(f"{path} cannot be read as CSV: {error}") from error
 
 

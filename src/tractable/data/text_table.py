@@ -9,6 +9,7 @@ from typing import Any
 
 from tractable.data.arrow import is_numeric
 from tractable.data.columns import check_known
+from tractable.data.file_states import FileStates
 from tractable.data.names import clean_names
 from tractable.data.text import (
     MISSING,
@@ -198,12 +199,14 @@ class TextTable:
     types: dict[str, Any]  # the Arrow type of each column
     notes: tuple[str, ...] = ()  # remarks on the format, in sentences
 
-    def blocks(self, columns: Sequence[str], copied: Sequence[str] = ()) -> Iterator[tuple[Any, Any]]:
+    def blocks(
+        self, columns: Sequence[str], copied: Sequence[str] = (), states: FileStates | None = None
+    ) -> Iterator[tuple[Any, Any]]:
         """Yield some columns, and others as they are written, as Arrow tables of a few megabytes, in order.
 
         Every number is a float, so that whole numbers may be followed by fractions. A few entries that are no
         numbers are taken as missing, with a warning; many are an error. The columns to copy are text, letter
-        by letter; only the comma of decimal numbers is a point.
+        by letter; only the comma of decimal numbers is a point. Files must be as they were in `states`.
         """
         names = {path: clean_names(dialect.names)[0] for path, dialect in self.dialects.items()}
         positions = {path: {name: j for j, name in enumerate(own)} for path, own in names.items()}
@@ -212,7 +215,8 @@ class TextTable:
         odd = OddEntries(self.name)
         for path, known in positions.items():
             read, kept = ({known[name]: name for name in names} for names in (columns, copied))
-            yield from _Pass(path, self.dialects[path], read, kept, self.types, odd).tables()
+            tables = _Pass(path, self.dialects[path], read, kept, self.types, odd).tables()
+            yield from tables if states is None else states.unchanged(path, tables)
 
 
 class OddEntries:

@@ -3,12 +3,14 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.random import as_generator, either_seed_name
+from tractable.data.arrow import check_entries, read_errors
 from tractable.data.names import clean_names, nearest_file, number_of
 from tractable.data.text import Dialect, TableError, is_text, sniffed
 from tractable.data.text_table import UnclosedError, text_blocks
@@ -330,15 +332,10 @@ def _informative(
 
 def _parquet_names(path: Path) -> tuple[list[str], int]:
     """Return the names of a file's columns, and the number of its rows."""
-    import pyarrow as pa
     from pyarrow import parquet
 
-    try:
-        with parquet.ParquetFile(path) as file:
-            return list(file.schema_arrow.names), file.metadata.num_rows
-    except (OSError, pa.ArrowException) as error:
-        reason = str(error).strip().split("\n")[0][:200]
-        raise TableError(f"{path} cannot be read as Parquet: {reason}") from None
+    with _explained(path), parquet.ParquetFile(path) as file:
+        return list(file.schema_arrow.names), file.metadata.num_rows
 
 
 def _parquet_blocks(path: Path, columns_read: list[int]) -> Iterator[Any]:
@@ -346,12 +343,25 @@ def _parquet_blocks(path: Path, columns_read: list[int]) -> Iterator[Any]:
     import pyarrow as pa
     from pyarrow import parquet
 
-    with parquet.ParquetFile(path) as file:
+    with _explained(path), parquet.ParquetFile(path) as file:
         names = [file.schema_arrow.names[j] for j in columns_read]
         rows = max(1, BLOCK_ENTRIES // max(1, len(names)))
         for batch in file.iter_batches(batch_size=rows, columns=names):
+            check_entries(batch)
             arrays = [batch.column(name) for name in names]
             yield pa.RecordBatch.from_arrays([_plain(a) for a in arrays], [str(j) for j in columns_read])
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Raise errors of reading a Parquet file as errors of the table."""
+    try:
+        yield
+    except TableError:
+        raise
+    except read_errors() as error:
+        reason = str(error).strip().split("\n")[0][:200]
+        raise TableError(f"{path} cannot be read as Parquet: {reason}") from None
 
 
 def _parquet_levels(path: Path) -> dict[int, tuple[str, ...]]:
@@ -359,7 +369,7 @@ def _parquet_levels(path: Path) -> dict[int, tuple[str, ...]]:
     import pyarrow as pa
     from pyarrow import parquet
 
-    with parquet.ParquetFile(path) as file:
+    with _explained(path), parquet.ParquetFile(path) as file:
         schema = file.schema_arrow
         ordered = [f.name for f in schema if pa.types.is_dictionary(f.type) and f.type.ordered]
         head = next(file.iter_batches(batch_size=1, columns=ordered), None) if ordered else None
