@@ -29,7 +29,7 @@ BLOCK, BLOCK_ENTRIES, BLOCKS, SHARED_ENTRIES = 2**16, 2**21, 16, 2**19
 #: times as many rows, a search begins at its minimum.
 SAMPLE_A_COEFFICIENT, SAMPLED_PART, LEAST_SAMPLE, MOST_SAMPLE, MANY = 20, 50, 2_000, 20_000, 5
 #: With more parameters than this their curvature is not computed. Steps are Newton's up to so many
-#: parameters of one linear predictor, and up to so many multiplications for a curvature.
+#: parameters of one linear predictor of dense rows, and up to so many multiplications for a curvature.
 MOST_PARAMETERS, MOST_NEWTON, NEWTON_PRODUCTS = 1500, 64, 2**25
 #: A column whose curvature in the sample is below this part of what its mean square says was missed by it.
 MISSED = 1e-2
@@ -128,7 +128,7 @@ class LinearPredictorProblem:
     def by_newton(self) -> bool:
         """Whether the curvature takes so little time that steps are Newton's; of some losses always."""
         size, n = math.prod(self.shape), self.data.n_rows
-        few = size <= MOST_NEWTON and self.shape[0] == 1
+        few = size <= MOST_NEWTON and self.shape[0] == 1 and not isinstance(self.data, SparseSource)
         few = few or (n is not None and n * size * size <= NEWTON_PRODUCTS)
         concordant = self.loss.self_concordant and self.few_parameters
         return concordant and (few or self.loss.curvature_at_zero is None)
