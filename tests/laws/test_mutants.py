@@ -273,6 +273,11 @@ class SummarizesIntoItself(GaussianDensity):
         return self.fit(X, y, sample_weight).statistic_
 
 
+class HalvesTheDigits(GaussianDensity):
+    def score_samples(self, X):
+        return super().score_samples(np.asarray(X, np.float32).astype(np.float64))
+
+
 class FirstBatchOnly(GaussianDensity):
     def fit(self, X, y=None, sample_weight=None):
         return super().fit(X[0] if isinstance(X, list) and np.ndim(X[0]) == 2 else X, y, sample_weight)
@@ -315,6 +320,7 @@ class LooksAhead(GaussianDensity):
         ("merging_is_fitting_both", MergesIntoItself),
         ("statistics_are_values", SummarizesIntoItself),
         ("batches_are_rows", FirstBatchOnly),
+        ("far_rows_are_fitted_as_near_ones", HalvesTheDigits),
     ],
 )
 def test_estimator_laws_have_power(law, broken, rng):

@@ -1,5 +1,8 @@
 """Every law of statistics on every statistic, and what Hypothesis finds between."""
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from catalogue import STATISTICS, cross
 from tractable.arrays import to_numpy
-from tractable.statistics import DiagonalMoments, IncompleteMoments, Moments
+from tractable.statistics import DiagonalMoments, IncompleteMoments, LinearFactor, Moments
 from tractable.testing.statistic_laws import STATISTIC_LAWS, assert_same_statistic
 
 
@@ -57,6 +60,22 @@ def test_scatter_does_not_care_where_the_data_are(statistic, shift, rng):
     here, there = statistic.of(x), statistic.of(x + shift)
     np.testing.assert_allclose(there.scatter, here.scatter, rtol=1e-9)
     np.testing.assert_allclose(there.mean - shift, here.mean, atol=4 * np.spacing(shift))
+
+
+@pytest.mark.parametrize("statistic", [Moments, LinearFactor])
+@pytest.mark.parametrize("first", [0, 700])
+def test_merges_far_from_the_origin_lose_no_digits(statistic, first, rng):
+    """Means are equal but for their last digits, which their rests hold; blocks may have no weight."""
+    x = np.round(rng.standard_normal((2100, 3)) * 2.0**20) / 2.0**20
+    weights = np.where(np.arange(2100) < first, 0.0, 1.0)
+
+    def scatter_at(shift):
+        blocks = [slice(start, start + 100) for start in range(0, 2100, 100)]
+        rows = [(x[b] + shift, *([x[b, 0]] if statistic is LinearFactor else []), weights[b]) for b in blocks]
+        total = reduce(add, (statistic.of(*each) for each in rows))
+        return total.scatter if statistic is Moments else total.moments().scatter
+
+    np.testing.assert_allclose(scatter_at(2.0**31), scatter_at(0.0), rtol=1e-12, atol=2e-9)
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e100])

@@ -20,7 +20,7 @@ def table(rng, d, far=0.0):
 def test_the_compiled_form_is_the_formula(rng, d, weighted):
     x = table(rng, d)
     w = rng.integers(0, 3, len(x)).astype(float) if weighted else None
-    for found, wanted in zip(moments(x, w), agnostic.moments(x, w), strict=True):
+    for found, wanted in zip(moments(x, w)[:3], agnostic.moments(x, w)[:3], strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-10)
 
 
@@ -29,7 +29,7 @@ def test_the_compiled_form_is_the_formula(rng, d, weighted):
 def test_those_of_each_column_are_the_diagonal(rng, d, weighted):
     x = table(rng, d)
     w = rng.integers(0, 3, len(x)).astype(float) if weighted else None
-    weight, mean, scatter = agnostic.moments(x, w)
+    weight, mean, scatter, _ = agnostic.moments(x, w)
     for of in (diagonal_moments, agnostic.diagonal_moments):
         found = of(x, w)
         np.testing.assert_allclose(found[0], weight)
@@ -64,7 +64,7 @@ def test_any_memory_order(rng, order):
         np.asfortranarray(x) if order == "F" else np.repeat(x, 2, axis=1)[:, ::2] if order == "strided" else x
     )
     given.flags.writeable = False
-    for found, wanted in zip(moments(given), moments(x), strict=True):
+    for found, wanted in zip(moments(given)[:3], moments(x)[:3], strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-13)
 
 
@@ -72,11 +72,11 @@ def test_rows_of_no_weight_count_for_nothing(rng):
     x = table(rng, 4)
     w = np.ones(len(x))
     w[:20_000] = 0.0
-    for found, wanted in zip(moments(x, w), agnostic.moments(x[20_000:]), strict=True):
+    for found, wanted in zip(moments(x, w)[:3], agnostic.moments(x[20_000:])[:3], strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-11)
     assert moments(x, 0.0 * w)[0] == 0.0
     x[:20_000] = 1e150  # whatever they hold
-    for found, wanted in zip(moments(x, w), agnostic.moments(x[20_000:]), strict=True):
+    for found, wanted in zip(moments(x, w)[:3], agnostic.moments(x[20_000:])[:3], strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-11)
 
 
@@ -94,7 +94,7 @@ def test_the_order_of_the_rows_costs_no_digits(rng, ordered):
     # Sums are about the mean of the first rows, and again about that of all where these differ.
     x = ordered(rng.standard_normal((2**16, 5)))
     weights = rng.integers(0, 3, len(x)).astype(float)
-    weight, mean, scatter = moments(x, weights)
+    weight, mean, scatter, _ = moments(x, weights)
     exact, w = x.astype(np.longdouble), weights.astype(np.longdouble)
     center = w @ exact / w.sum()
     expected = (w * (exact - center).T) @ (exact - center)
@@ -109,7 +109,7 @@ def test_the_order_of_the_rows_costs_no_digits(rng, ordered):
 def test_a_constant_column_has_no_scatter(rng):
     n = 2**16
     x = np.column_stack([np.full(n, 0.1), rng.standard_normal(n), np.full(n, 1e100), np.full(n, 1.7e18)])
-    _, mean, scatter = moments(x)
+    _, mean, scatter, _ = moments(x)
     np.testing.assert_array_equal(mean[[0, 2, 3]], x[0, [0, 2, 3]])
     assert not scatter[[0, 2, 3]].any()
 
@@ -118,5 +118,5 @@ def test_first_rows_of_hardly_any_weight_cost_no_digits(rng):
     x, weights = rng.standard_normal((2**16, 4)), np.ones(2**16)
     x[:3000] += 1e8
     weights[:3000] = 1e-30
-    for found, wanted in zip(moments(x, weights), agnostic.moments(x[3000:]), strict=True):
+    for found, wanted in zip(moments(x, weights)[:3], agnostic.moments(x[3000:])[:3], strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-10)

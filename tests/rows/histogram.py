@@ -58,6 +58,7 @@ CELLS = {"check_sample_weight_equivalence_on_dense_data": "scikit-learn's rows h
 UNITS = {
     **CELLS,
     "extreme_scales_change_the_scale_alone": "edges that are given are in the units of the rows",
+    "far_rows_are_fitted_as_near_ones": "edges that are given stay where they are",
 }
 GROWS = {"no_row_travels": "a grid of cells, 2^24 at most, which are narrower the more rows there are"}
 ESTIMATORS = [

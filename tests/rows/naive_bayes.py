@@ -13,8 +13,14 @@ from tractable.conjugate import NormalModel
 from tractable.statistics import StoredRows
 
 NORMAL = NormalModel.from_mean_strength(3.0, 1.0, variance=4.0)
-PRIOR = {"extreme_scales_change_the_scale_alone": "a prior of the user's has the units of the columns"}
-UNITS = {"extreme_scales_change_the_scale_alone": "a threshold other than zero has the units of the columns"}
+PRIOR = {
+    "extreme_scales_change_the_scale_alone": "a prior of the user's has the units of the columns",
+    "far_rows_are_fitted_as_near_ones": "a prior of the user's has the origin of the columns",
+}
+UNITS = {
+    "extreme_scales_change_the_scale_alone": "a threshold other than zero has the units of the columns",
+    "far_rows_are_fitted_as_near_ones": "a threshold has the origin of the columns",
+}
 NUMBERS = {
     "check_decision_proba_consistency": "the check gives negative numbers, whatever the tags say",
 }
@@ -33,7 +39,7 @@ ROWS = [
     Row("CategoricalNB", CategoricalNB, FRACTIONS),
     Row("MultinomialNB", MultinomialNB, NUMBERS),
     Row("MultinomialNB-flat", lambda: MultinomialNB(alpha=0.5, fit_prior=False), NUMBERS),
-    Row("BernoulliNB", BernoulliNB),
+    Row("BernoulliNB", BernoulliNB, {"far_rows_are_fitted_as_near_ones": "the threshold is zero"}),
     Row("BernoulliNB-threshold", lambda: BernoulliNB(binarize=2.0), UNITS),
     Row("KernelNB", KernelNB),
     Row("KernelNB-laplace", lambda: KernelNB(bandwidth="scott", kernel="laplace")),

@@ -29,7 +29,7 @@ from tractable.primitives.linear import INFLATION
 from tractable.primitives.sparse_rows import GRAM_COLUMNS
 from tractable.primitives.threads import FEW_COLUMNS, blas_for_columns, even_rows, single_threaded_blas
 from tractable.statistics import LinearFactor, Moments
-from tractable.value import replace, value
+from tractable.value import replace
 
 #: Fewer rows a column are stored as they are; as a rule, products of their columns would lose digits.
 FEW_ROWS = 3
@@ -84,7 +84,7 @@ def _factor_of_rows(rows: Rows) -> LinearFactor:
     if not isinstance(rows.data, Source) and _has_few_rows(rows):
         with single_threaded_blas():
             return LinearFactor.of(rows.data, rows.y, rows.weights, reduce=False)
-    return _fold_about_point(LinearFactor.of, rows)
+    return fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
 
 
 #: Below this ratio of standard deviation to mean, the rows are read to see whether the column is constant.
@@ -165,83 +165,12 @@ def moments_of_rows(rows: Rows) -> Moments:
         with blas_for_columns(d):
             return LinearFactor.moments_of(rows.data, rows.y, rows.weights)
     rows_a_block = even_rows(n, max(4 * block_rows(d), Moments.least_rows(d)))
-    return _fold_about_point(LinearFactor.moments_of, rows, rows_a_block)
+    return fold(LinearFactor.moments_of, rows.data, rows.y, weights=rows.weights, rows=rows_a_block)
 
 
-#: Rows whose median is the point to subtract.
-POINT_ROWS = 33
-
-#: A column is far from the origin where its median is more than so many times its width, or its mean its
-#: standard deviation.
-FAR = 1e3
-
-
-def _fold_about_point(of: Callable[..., Any], rows: Rows, rows_a_block: int | None = None) -> Any:
-    """Return a statistic of all rows that has the mean of [X, Y]; of rows in memory, by blocks less a point.
-
-    Far from the origin the means of blocks are rounded, and their differences, by which blocks are merged,
-    would have few digits. Rows less a point near them are exact, and so is the factor, or the scatter.
-    """
-
-    def about(point: np.ndarray | None) -> Any:
-        function = of if point is None else _AboutPoint(of=of, point=point)
-        found = fold(function, rows.data, rows.y, weights=rows.weights, rows=rows_a_block)
-        return found if point is None else replace(found, mean=found.mean + point)
-
-    if not is_numpy_array(rows.data):
-        return about(None)
-    point = _point_near(rows)
-    found = about(point)
-    missed = _far_columns(rows, found, np.zeros_like(found.mean) if point is None else point)
-    return about(np.where(missed, found.mean, 0.0 if point is None else point)) if missed.any() else found
-
-
-def _far_columns(rows: Rows, found: Any, point: np.ndarray) -> np.ndarray:
-    """Return which columns and targets vary and are far from the point, (d + t,) of bool, by their statistic.
-
-    A few rows do not show it of columns that hold one number in nearly all rows.
-    """
-    mean, stddev = np.abs(found.mean), _stddev(found)
-    far = (stddev > 0.0) & (np.abs(found.mean - point) > FAR * stddev)
-    if (far & (stddev <= NEARLY_CONSTANT * mean)).any():
-        far[: rows.data.shape[1]] &= varying_columns(rows)
-    return far
-
-
-def _stddev(found: Any) -> np.ndarray:
-    """Return the standard deviations of the columns and targets of a statistic, (d + t,)."""
-    if isinstance(found, LinearFactor):
-        return found.stddev
-    return np.sqrt(np.maximum(found.scatter.diagonal(), 0.0) / (found.weight or 1.0))
-
-
-def _point_near(rows: Rows) -> np.ndarray | None:
-    """Return the point to subtract: the median of columns far from the origin, 0 in the others; or None.
-
-    None where no column is far, as a few rows show it. The width of a column is its interquartile range, or
-    where that is 0 its range.
-    """
-    some = _spread_rows(rows, POINT_ROWS)
-    ordered = np.sort(np.column_stack([some.data, some.y]), axis=0)
-    n = len(ordered)
-    if not n:
-        return None
-    median, between = ordered[n // 2], ordered[(3 * n) // 4] - ordered[n // 4]
-    width = np.where(between > 0.0, between, ordered[-1] - ordered[0])
-    far = (width > 0.0) & (np.abs(median) > FAR * width)
-    return np.where(far, median, 0.0) if far.any() else None
-
-
-@value
-class _AboutPoint:
-    """A statistic of a block of rows [X, Y] less a point."""
-
-    of: Callable[..., Any]
-    point: np.ndarray  # (d + t,)
-
-    def __call__(self, x: Array, y: Array, weights: Array | None = None) -> Any:
-        point = self.point[: x.shape[1]], self.point[x.shape[1] :]
-        return self.of(x - point[0], y - (point[1] if y.ndim > 1 else point[1][0]), weights=weights)
+def _stddev(moments: Moments) -> np.ndarray:
+    """Return the standard deviations of the columns and targets, (d + t,)."""
+    return np.sqrt(np.maximum(moments.scatter.diagonal(), 0.0) / (moments.weight or 1.0))
 
 
 def precision_weighted(rows: Rows, noise_variance: Any) -> tuple[Rows, dict[str, Any]]:

@@ -21,6 +21,7 @@ from tractable.statistics.rows import (
     as_rows,
     as_weights,
     check_rate,
+    merged_mean,
     pairwise_update,
 )
 from tractable.statistics.standardizer import column_varies
@@ -51,6 +52,8 @@ class LinearFactor:
         How many rows there are, where `weight` is not their number but the sum of their precisions.
     log_noise : float
         Sum over rows of the logarithm of the noise variance whose inverse is that precision.
+    rest : float or array (d + t,)
+        What the mean lacks of that of the rows, below its last digit: merges need it far from the origin.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class LinearFactor:
     flat: bool = True
     count: Any = None
     log_noise: float = 0.0
+    rest: Any = 0.0
 
     @classmethod
     def of(cls, x: Any, y: Any = None, weights: Any = None, *, reduce: bool = True) -> "LinearFactor":
@@ -84,9 +88,10 @@ class LinearFactor:
         x = as_rows(x)
         w = as_weights(weights, x)
         y, flat = _as_targets(y, x)
-        total, mean, factor = (centred_triangle if reduce else centred_rows)(x, y, w)
+        total, mean, factor, rest = (centred_triangle if reduce else centred_rows)(x, y, w)
         _check_finite(mean, x.shape[1])
-        return cls(weight=total, mean=mean, factor=factor, n_targets=int(y.shape[1]), flat=flat)
+        named: dict[str, Any] = {"n_targets": int(y.shape[1]), "flat": flat, "rest": rest}
+        return cls(weight=total, mean=mean, factor=factor, **named)
 
     @staticmethod
     def moments_of(x: Any, y: Any = None, weights: Any = None) -> Moments:
@@ -99,9 +104,9 @@ class LinearFactor:
         """
         x = as_rows(x)
         targets, _ = _as_targets(y, x)
-        weight, mean, scatter = joint_moments(x, targets, as_weights(weights, x))
+        weight, mean, scatter, rest = joint_moments(x, targets, as_weights(weights, x))
         _check_finite(mean, x.shape[1])
-        return Moments(weight=weight, mean=mean, scatter=scatter)
+        return Moments(weight=weight, mean=mean, scatter=scatter, rest=rest)
 
     @classmethod
     def of_moments(
@@ -133,7 +138,8 @@ class LinearFactor:
             factor = _factor_of_varying(moments.scatter, n_targets, varies, inflation)
         if factor is None:
             return None
-        return cls(weight=moments.weight, mean=moments.mean, factor=factor, n_targets=n_targets, flat=flat)
+        named: dict[str, Any] = {"n_targets": n_targets, "flat": flat, "rest": moments.rest}
+        return cls(weight=moments.weight, mean=moments.mean, factor=factor, **named)
 
     @classmethod
     def empty(cls, dim: int, n_targets: int = 1) -> "LinearFactor":
@@ -190,14 +196,16 @@ class LinearFactor:
         xp = namespace_of(self.mean)
         weight, fraction, step = pairwise_update(self, other)
         between = (xp.sqrt(xp.asarray(self.weight * fraction, dtype=xp.float64)) * step)[None, :]
+        mean, rest = merged_mean(self, other, fraction, step)
         return LinearFactor(
             weight=weight,
-            mean=self.mean + fraction * step,
+            mean=mean,
             factor=merged_triangle(self.triangular(), other.triangular(), between),
             n_targets=self.n_targets,
             flat=self.flat and other.flat,
             count=None if self.count is None and other.count is None else self.n_rows + other.n_rows,
             log_noise=self.log_noise + other.log_noise,
+            rest=rest,
         )
 
     def triangular(self) -> Array:

@@ -18,6 +18,7 @@ from tractable.statistics.rows import (
     as_weights,
     check_squares,
     counts,
+    merged_mean,
     or_one,
     pairwise_update,
 )
@@ -39,6 +40,8 @@ class Moments(MeanStatistic):
         Mean of the rows.
     scatter : array of shape (..., d, d)
         Sum of ``w (x - mean)(x - mean)ᵀ``.
+    rest : float or array of shape (..., d)
+        What the mean lacks of that of the rows, below its last digit: merges need it far from the origin.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class Moments(MeanStatistic):
     weight: Any
     mean: Array
     scatter: Array
+    rest: Any = 0.0
 
     @classmethod
     def of_centred_rows(cls, weight: Any, mean: Array, rows: np.ndarray, edges: Any = None) -> "Moments":
@@ -96,8 +100,8 @@ class Moments(MeanStatistic):
     def of(cls, x: Any, weights: Any = None) -> "Moments":
         """Summarise a block of rows, with all digits far from the origin too."""
         x = as_rows(x)
-        weight, mean, scatter = moments(x, as_weights(weights, x))
-        return cls(weight=weight, mean=mean, scatter=scatter)
+        weight, mean, scatter, rest = moments(x, as_weights(weights, x))
+        return cls(weight=weight, mean=mean, scatter=scatter, rest=rest)
 
     @staticmethod
     def least_rows(n_columns: int) -> int:
@@ -108,7 +112,7 @@ class Moments(MeanStatistic):
         """Merge by the pairwise update of Chan, Golub and LeVeque (1983); 0 + 0 = 0."""
         xp = namespace_of(self.mean)
         weight, fraction, step = pairwise_update(self, other)
-        mean = self.mean + _column(fraction, xp) * step
+        mean, rest = merged_mean(self, other, fraction, step)
         rows = _few_rows(self, other)
         if rows is not None:
             between = np.sqrt(self.weight * fraction) * step
@@ -118,7 +122,12 @@ class Moments(MeanStatistic):
             weight=weight,
             mean=mean,
             scatter=self.scatter + other.scatter + between[..., :, None] * step[..., None, :],
+            rest=rest,
         )
+
+    def canonical(self) -> dict[str, Any]:
+        """Return what two statistics of the same rows share: the rest of a mean depends on their order."""
+        return {"weight": self.weight, "mean": self.mean, "scatter": self.scatter}
 
     def unstacked(self) -> "list[Moments]":
         """Return the statistics of a batch of K one by one, as views."""
@@ -131,7 +140,7 @@ class Moments(MeanStatistic):
 
     def moved(self, step: Array) -> "Moments":
         """Return the statistic of the rows plus a step, (..., d)."""
-        return replace(self, mean=self.mean + step)
+        return replace(self, mean=self.mean + step, rest=0.0)
 
     def scatter_about(self, point: Array) -> Array:
         """Return the sum of ``w (x - point)(x - point)ᵀ``."""

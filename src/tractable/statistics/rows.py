@@ -89,8 +89,38 @@ def pairwise_update(a: Any, b: Any) -> tuple[Any, Any, Any]:
     The mean of both is a.mean + fraction · step; their scatter is larger than the sum of the scatters by
     a.weight · fraction · step stepᵀ (Chan, Golub and LeVeque, 1983).
     """
-    weight = a.weight + b.weight
-    return weight, b.weight / or_one(weight, namespace_of(a.mean)), b.mean - a.mean
+    weight, step = a.weight + b.weight, b.mean - a.mean
+    if hasattr(a, "rest"):  # far from the origin the means are equal but for their last digits
+        step = step + (b.rest - a.rest)
+    return weight, b.weight / or_one(weight, namespace_of(a.mean)), step
+
+
+def merged_mean(a: Any, b: Any, fraction: Any, step: Array) -> tuple[Array, Array]:
+    """Return the mean of two statistics that hold the `rest` of theirs, and its rest.
+
+    The mean is a sum of two numbers, as if it were that of rows less a row: it has all digits of what the
+    rows differ by, however far from the origin they are.
+
+    Parameters
+    ----------
+    a, b : statistics
+        With weights that may be a batch, (...).
+    fraction, step
+        As `pairwise_update` returns them.
+    """
+    xp = namespace_of(a.mean)
+    if xp is np and a.mean.ndim == 1:  # from the mean of that with most of the weight
+        near = bool(fraction <= 0.5)
+        base, moved = (
+            (a.mean, a.rest + fraction * step) if near else (b.mean, b.rest - (1.0 - fraction) * step)
+        )
+    else:
+        fraction = xp.asarray(fraction, dtype=xp.float64)[..., None]
+        near = fraction <= 0.5
+        base = xp.where(near, a.mean, b.mean)
+        moved = xp.where(near, a.rest + fraction * step, b.rest - (1.0 - fraction) * step)
+    mean = base + moved
+    return mean, moved - (mean - base)
 
 
 def as_rows(x: Any) -> Array:

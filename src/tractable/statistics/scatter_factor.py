@@ -82,7 +82,7 @@ class ScatterFactor(MeanStatistic):
         if _are_few(x.shape[0], x.shape[1]):
             return _of_few(cls, x, w, triangular=True)
         with np.errstate(invalid="ignore", over="ignore"):
-            weight, mean, factor = centred_triangle(x, x[:, :0], w)
+            weight, mean, factor, _ = centred_triangle(x, x[:, :0], w)
         _check_finite(mean, factor)
         return cls(weight=weight, mean=mean, factor=_frozen(factor), triangular=True)
 

@@ -504,6 +504,26 @@ def batches_are_rows(estimator: Any, rng: np.random.Generator) -> None:
         assert_same_predictions(cloned(estimator).fit(batches), learn(estimator, X, y), X)
 
 
+def far_rows_are_fitted_as_near_ones(estimator: Any, rng: np.random.Generator) -> None:
+    """Rows at 1e7 and at 1e8, in memory or in batches, are fitted as well as rows at 0.
+
+    The shift rounds nothing off; means that are stored are rounded, by a fraction of 1e-16 of it. Models of
+    counts, and those whose intercept is penalised or zero, do not move with the rows.
+    """
+    moves = getattr(estimator, "fit_intercept", True) and not getattr(estimator, "penalize_intercept", False)
+    if not moves or estimator.__sklearn_tags__().input_tags.positive_only:
+        return
+    X, y = example(estimator, rng)
+    X = np.round(X * 2.0**20) / 2.0**20
+    near = predictions(learn(estimator, X, y), X)
+    for shift in (2.0**23, 2.0**27):
+        far = X + shift
+        parts = [slice(start, start + 7) for start in range(0, len(X), 7)]
+        batches = [far[part] if y is None else (far[part], y[part]) for part in parts]
+        for fitted in (learn(estimator, far, y), learn(estimator, batches, None)):
+            assert_close(predictions(fitted, far), near, rtol=64.0 * shift * float(np.finfo(float).eps))
+
+
 #: Laws of the estimators that are exact in one pass.
 ONE_PASS_LAWS = laws_above(globals())
 

@@ -535,7 +535,7 @@ class StandardizedFactor:
         if not bool(column_varies(mean[d], stddev[d])):
             target = abs(float(mean[d])) or 1.0
         sizes = xp.concat([columns, xp.full_like(columns[:1], target)])
-        scaled = replace(statistic, mean=mean / sizes, factor=statistic.factor / sizes)
+        scaled = replace(statistic, mean=mean / sizes, factor=statistic.factor / sizes, rest=0.0)
         return cls(statistic=scaled, columns=columns, target=target)
 
     def prior_precision(self, precision: Any) -> Array:

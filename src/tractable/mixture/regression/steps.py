@@ -213,7 +213,7 @@ class RegressionProblem(EMProblem):
         assert self.summary is not None
         linear, scale = self.summary.linear, self.standardizer.scale
         mean = (linear.mean - self.standardizer.shift) * scale
-        standard = replace(linear, mean=mean, factor=linear.factor * scale)
+        standard = replace(linear, mean=mean, factor=linear.factor * scale, rest=0.0)
         return least_squares(standard, fit_intercept=self.fit_intercept)
 
     def initial(self, rng: np.random.Generator) -> RegressionMixture:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.double_double import Pair
+from tractable.arrays.double_double import Pair, two_sum
 from tractable.arrays.foreign import call, routine
 from tractable.arrays.linalg import SMALLEST_SQUARE, product
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
@@ -89,6 +89,9 @@ REFLECTED_ROWS = 128
 #: apart would fall on each other there.
 PANEL = 1000
 
+#: Relative rounding of a number.
+EPSILON = float(np.finfo(np.float64).eps)
+
 #: Panels that are filled at a time, if they are narrow.
 PANELS = 8
 
@@ -122,10 +125,11 @@ def triangle(rows: Array) -> Array:
 
 
 @SILENT
-def centred_triangle(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
+def centred_triangle(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array, Array]:
     """Return the weight and the mean of rows [x, y], and the triangular factor R of √w ([x, y] - mean).
 
-    RᵀR is the scatter of `moments`, whose condition it does not square. The rows are never copied whole.
+    RᵀR is the scatter of `moments`, whose condition it does not square. The rows are never copied whole. The
+    last result is the rest of the mean, below the last digit of its entries.
 
     Parameters
     ----------
@@ -136,7 +140,7 @@ def centred_triangle(x: Array, y: Array, weights: Array | None = None) -> tuple[
     Examples
     --------
     >>> x, y = np.array([[1.0], [3.0]]), np.array([[2.0], [2.0]])
-    >>> weight, mean, factor = centred_triangle(x, y)
+    >>> weight, mean, factor, _ = centred_triangle(x, y)
     >>> float(weight), mean.tolist(), (factor.T @ factor).round(12).tolist()
     (2.0, [2.0, 2.0], [[2.0, 0.0], [0.0, 0.0]])
     """
@@ -145,27 +149,47 @@ def centred_triangle(x: Array, y: Array, weights: Array | None = None) -> tuple[
     width = x.shape[1] + y.shape[1]
     if _reflects_compiled(x, width):
         return _compiled_triangle(x, y, weights, centred=True)
-    (n, d), (one, weight, safe, centre) = x.shape, _weights_and_centre(x, y, weights)
-    rest, roots = np.zeros(width), None if weights is None else np.sqrt(weights)
+    one, weight, safe, centre = _weights_and_centre(x, y, weights)
+    roots = None if weights is None else np.sqrt(weights)
 
-    def fill(panel: np.ndarray, part: slice) -> None:
-        np.subtract(x[part], centre[:d], out=panel[:, :d])
-        np.subtract(y[part], centre[d:], out=panel[:, d:])
-        if roots is None:
-            rest[:] += product(one[part], panel)
-            return
-        panel *= roots[part, None]
-        rest[:] += product(roots[part], panel)
+    def about(rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the factor of rows about centre + rest, and what the rest lacks of that of the mean."""
+        sums = np.zeros(width)
 
-    factor = _householder(n, width, fill)
-    # What rounding left of the mean moves it in its last digits; its square adds nothing to the scatter, if
-    # rows are not 1e10 times as far from the origin as from each other.
-    return weight, centre + rest / safe, factor
+        def fill(panel: np.ndarray, part: slice) -> None:
+            _less(centre, x[part], y[part], panel)
+            if rest.any():
+                panel -= rest
+            if roots is not None:
+                panel *= roots[part, None]
+            sums[:] += product(one[part] if roots is None else roots[part], panel)
+
+        return _householder(len(x), width, fill), sums / safe
+
+    factor, rest = about(np.zeros(width))
+    squares, moved = np.einsum("ij,ij->j", factor, factor), safe * rest**2
+    # What rounding left of the mean of rows that are 1e8 times as far from the origin as from each other; all
+    # of what a constant column has.
+    if ((moved > EPSILON * squares) & (2.0 * moved < squares)).any():
+        factor, more = about(rest)
+        rest = rest + more
+    mean, rest = two_sum(centre, rest)
+    return weight, mean, factor, rest
+
+
+def _less(centre: np.ndarray, x: np.ndarray, y: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """Write rows [x, y] less a centre to `out`, and return it."""
+    d = x.shape[1]
+    np.subtract(x, centre[:d], out=out[:, :d])
+    np.subtract(y, centre[d:], out=out[:, d:])
+    return out
 
 
 @SILENT
-def centred_rows(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
+def centred_rows(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array, Array]:
     """Return the weight and the mean of rows [x, y], and the rows √w ([x, y] - mean), (n, d + t).
+
+    The last result is the rest of the mean, as of `centred_triangle`.
 
     Parameters
     ----------
@@ -175,7 +199,7 @@ def centred_rows(x: Array, y: Array, weights: Array | None = None) -> tuple[Arra
 
     Examples
     --------
-    >>> weight, mean, rows = centred_rows(np.array([[1.0], [3.0]]), np.array([[2.0], [2.0]]))
+    >>> weight, mean, rows, _ = centred_rows(np.array([[1.0], [3.0]]), np.array([[2.0], [2.0]]))
     >>> float(weight), mean.tolist(), rows.tolist()
     (2.0, [2.0, 2.0], [[-1.0, 0.0], [1.0, 0.0]])
     """
@@ -186,14 +210,13 @@ def centred_rows(x: Array, y: Array, weights: Array | None = None) -> tuple[Arra
     step = max(1, PRODUCT_ENTRIES // len(centre))  # what rounding left of the mean, while they are in cache
     for start in range(0, n, step):
         part = slice(start, start + step)
-        np.subtract(x[part], centre[:d], out=rows[part, :d])
-        np.subtract(y[part], centre[d:], out=rows[part, d:])
-        rest += product(one[part], rows[part])
+        rest += product(one[part], _less(centre, x[part], y[part], rows[part]))
     rest /= safe
     rows -= rest  # of few rows that are far from the origin, the last follows from the others to rounding
     if weights is not None:
         rows *= np.sqrt(weights)[:, None]
-    return weight, centre + rest, rows
+    mean, rest = two_sum(centre, rest)
+    return weight, mean, rows, rest
 
 
 def _weights_and_centre(
@@ -212,11 +235,12 @@ def _reflects_compiled(x: np.ndarray, width: int) -> bool:
 
 def _compiled_triangle(
     x: np.ndarray, y: np.ndarray, weights: np.ndarray | None, *, centred: bool
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array, Array, Array]:
     from tractable.primitives.linear.compiled import centred_triangle as compiled
 
-    weight, mean, factor = compiled(x, y, weights, REFLECTED_ROWS, centred)
-    return np.float64(weight), mean, _upright(factor)
+    weight, pilot, step, factor = compiled(x, y, weights, REFLECTED_ROWS, centred)
+    mean, rest = two_sum(pilot, step)
+    return np.float64(weight), mean, _upright(factor), rest
 
 
 def merged_triangle(first: Array, second: Array, rows: Array) -> Array:
@@ -287,10 +311,11 @@ COMPILED_COLUMNS = 32
 CENTRED_BYTES = 2**16
 
 
-def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
-    """Return the weight, the mean and the scatter Σ w (x - mean)(x - mean)ᵀ of rows.
+def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array, Array]:
+    """Return the weight, the mean, the scatter Σ w (x - mean)(x - mean)ᵀ and the rest of the mean of rows.
 
-    Stable far from the origin: by sums about a point near the mean, corrected for its distance.
+    Stable far from the origin: by sums about a point near the mean, corrected for its distance. The mean is
+    the sum of two numbers: the second is below the last digit of the first.
 
     Parameters
     ----------
@@ -299,7 +324,7 @@ def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array
 
     Examples
     --------
-    >>> weight, mean, scatter = moments(np.array([[0.0, 1.0], [2.0, 3.0]]))
+    >>> weight, mean, scatter, _ = moments(np.array([[0.0, 1.0], [2.0, 3.0]]))
     >>> float(weight), mean.tolist(), scatter.tolist()
     (2.0, [1.0, 2.0], [[2.0, 2.0], [2.0, 2.0]])
     """
@@ -336,7 +361,7 @@ def _centred_rows(width: int) -> int:
     return max(64, CENTRED_BYTES // (8 * width))
 
 
-def _compiled_moments(x: Array, y: Array, weights: Array | None) -> tuple[Array, Array, Array]:
+def _compiled_moments(x: Array, y: Array, weights: Array | None) -> tuple[Array, Array, Array, Array]:
     from tractable.primitives.linear.compiled import moments as compiled
 
     return compiled(x, y, weights, _centred_rows(x.shape[1] + y.shape[1]))
@@ -349,8 +374,8 @@ COLUMNS_APART = 10
 
 
 @SILENT
-def joint_moments(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
-    """Return the weight, the mean and the scatter of rows [x, y], which are never copied whole.
+def joint_moments(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array, Array]:
+    """Return the `moments` of rows [x, y], which are never copied whole.
 
     Parameters
     ----------
@@ -360,7 +385,7 @@ def joint_moments(x: Array, y: Array, weights: Array | None = None) -> tuple[Arr
 
     Examples
     --------
-    >>> weight, mean, scatter = joint_moments(np.array([[0.0], [2.0]]), np.array([[1.0], [3.0]]))
+    >>> weight, mean, scatter, _ = joint_moments(np.array([[0.0], [2.0]]), np.array([[1.0], [3.0]]))
     >>> float(weight), mean.tolist(), scatter.tolist()
     (2.0, [1.0, 2.0], [[2.0, 2.0], [2.0, 2.0]])
     """
@@ -379,7 +404,8 @@ def joint_moments(x: Array, y: Array, weights: Array | None = None) -> tuple[Arr
     if not (safe * shift**2 <= scatter.diagonal()).all():  # the first rows differ by more than rows do
         centre = centre + shift
         shift, scatter = _moments_about(centre, x, y, weights, safe, step)
-    return weight, centre + shift, scatter
+    mean, rest = two_sum(centre, shift)
+    return weight, mean, scatter, rest
 
 
 def _moments_about(

@@ -26,27 +26,28 @@ def triangle(rows: Array) -> Array:
     return factor * xp.where(diagonal < 0, -xp.ones_like(diagonal), xp.ones_like(diagonal))[:, None]
 
 
-def centred_triangle(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
-    total, mean, rows = centred_rows(x, y, weights)
-    return total, mean, triangle(rows)
+def centred_triangle(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array, Array]:
+    total, mean, rows, rest = centred_rows(x, y, weights)
+    return total, mean, triangle(rows), rest
 
 
 @SILENT
-def centred_rows(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
-    """Return the weight and the mean of rows [x, y], and the rows √w ([x, y] - mean)."""
+def centred_rows(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array, Array]:
+    """Return the weight and the mean of rows [x, y], rows √w ([x, y] - mean), and the rest of the mean."""
     xp = namespace_of(x)
     _, total, mean, centred, remainder = _centred(xp.concat([x, y], axis=1), weights)
-    rows = centred - remainder
-    return total, mean + remainder, rows if weights is None else rows * xp.sqrt(weights)[:, None]
+    rows, (mean, rest) = centred - remainder, two_sum(mean, remainder)
+    return total, mean, rows if weights is None else rows * xp.sqrt(weights)[:, None], rest
 
 
 @SILENT
-def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
+def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array, Array]:
     one, total, mean, centred, remainder = _centred(x, weights)
     # The square root of the weights on both sides keeps the product symmetric, and BLAS halves its work.
     root = centred if weights is None else centred * namespace_of(x).sqrt(one)[:, None]
     scatter = product(root.T, root) - total * remainder[:, None] * remainder[None, :]
-    return total, mean + remainder, scatter
+    mean, rest = two_sum(mean, remainder)
+    return total, mean, scatter, rest
 
 
 @SILENT

@@ -22,16 +22,16 @@ SPREAD_ROWS = 512
 def moments(x, y, weights, rows):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.linear.joint_moments`."""
     n, d = len(x), x.shape[1] + y.shape[1]
-    all_rows, mean, scatter = np.arange(0), np.empty(d), np.empty((d, d))
+    all_rows, mean, scatter, rest = np.arange(0), np.empty(d), np.empty((d, d)), np.empty(d)
     z, product = np.empty((rows, d)), np.empty((d, d))
     first = _first_that_counts(all_rows, n, weights)
     for j in range(d):
         mean[j] = x[first, j] if j < x.shape[1] else y[first, j - x.shape[1]]
     # The mean of these rows is mostly so near that of all that one pass over all is enough.
     some = np.arange(0, n, max(1, n // SPREAD_ROWS))
-    _moments_about(x, y, some, len(some), weights, 1.0, z, product, mean, scatter)
-    total = _moments_near(x, y, all_rows, n, weights, 1.0, z, product, mean, scatter)
-    return total, mean, scatter
+    _moments_about(x, y, some, len(some), weights, 1.0, z, product, mean, scatter, rest)
+    total = _moments_near(x, y, all_rows, n, weights, 1.0, z, product, mean, scatter, rest)
+    return total, mean, scatter, rest
 
 
 @entry("MATRIX INDICES DENSE_VECTOR INT INT FLOAT", fastmath={"contract", "nsz", "arcp"})
@@ -47,13 +47,13 @@ def class_moments(x, codes, weights, K, rows, smallest):  # type: ignore[no-unty
         order[place[codes[i]]] = i
         place[codes[i]] += 1
     total, mean, scatter = np.zeros(K), np.zeros((K, d)), np.zeros((K, d, d))
-    z, product = np.empty((rows, d)), np.empty((d, d))
+    z, product, rest = np.empty((rows, d)), np.empty((d, d)), np.empty(d)
     for c in range(K):
         row_numbers, m = order[edges[c] : edges[c + 1]], edges[c + 1] - edges[c]
         first = _first_that_counts(row_numbers, m, weights)
         for j in range(d if m else 0):
             mean[c, j] = x[first, j]
-        total[c] = _moments_near(x, y, row_numbers, m, weights, NEAR, z, product, mean[c], scatter[c])
+        total[c] = _moments_near(x, y, row_numbers, m, weights, NEAR, z, product, mean[c], scatter[c], rest)
         for j in range(d):
             if not (np.isfinite(mean[c, j]) and np.isfinite(scatter[c, j, j])):
                 return total, mean, scatter, False
@@ -77,26 +77,27 @@ def _first_that_counts(row_numbers, n, weights):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _moments_near(  # type: ignore[no-untyped-def]
-    x, y, row_numbers, n, weights, largest_ratio, z, product, mean, scatter
+    x, y, row_numbers, n, weights, largest_ratio, z, product, mean, scatter, rest
 ):
     """Set mean and scatter as `_moments_about` does, until the mean given is near; return the weight."""
     total, is_near, passes = 0.0, False, 0
     while not is_near and passes < MOST_PASSES:
         total, is_near = _moments_about(
-            x, y, row_numbers, n, weights, largest_ratio, z, product, mean, scatter
+            x, y, row_numbers, n, weights, largest_ratio, z, product, mean, scatter, rest
         )
         passes += 1
     if total == 0.0:
         mean[:] = 0.0
+        rest[:] = 0.0
     return total
 
 
 # Not reassociated: sums of x - mean would be sums of x less multiples of the mean, of fewer digits.
 @compiled(fastmath={"contract"})
 def _moments_about(  # type: ignore[no-untyped-def]
-    x, y, row_numbers, n, weights, largest_ratio, z, product, mean, scatter
+    x, y, row_numbers, n, weights, largest_ratio, z, product, mean, scatter, rest
 ):
-    """Set mean and scatter of n rows [x, y], by sums about the mean given.
+    """Set mean and scatter of n rows [x, y], and the rest of the mean, by sums about the mean given.
 
     Returns the weight of the rows, and whether the mean given was near: whether n (mean - given)² is at most
     `largest_ratio` times the scatter of every column. The rows are those of `row_numbers`, or where that is
@@ -130,8 +131,9 @@ def _moments_about(  # type: ignore[no-untyped-def]
                 scatter[j, k] += product[j, k]
     is_near = True
     for j in range(d if total > 0.0 else 0):
-        shift = sums[j] / total
-        mean[j] += shift
+        shift, before = sums[j] / total, mean[j]
+        mean[j] = before + shift
+        rest[j] = shift - (mean[j] - before)
         for k in range(j + 1):
             scatter[j, k] -= shift * sums[k]
             scatter[k, j] = scatter[j, k]
@@ -233,9 +235,9 @@ def centred_triangle(x, y, weights, rows, centred):  # type: ignore[no-untyped-d
             mean[j] += weight / both * step
         total = both
         _reflect(factor, panel, m + 1 if centred else m)
-    for j in range(columns if total > 0.0 else 0):
-        mean[j] += shift[j]
-    return total, mean, factor
+    if total == 0.0:
+        shift[:] = 0.0
+    return total, shift, mean, factor
 
 
 @compiled(fastmath=FAST)
