@@ -258,9 +258,6 @@ def test_an_iteration_of_k_means_costs_no_more_than_the_product(growing, rng, mo
 
     counted("assign")
     counted("reassign")
-    monkeypatch.setattr(
-        kmeans_engine, "lloyd", lambda *_, **__: None
-    )  # steps are taken, and counted, one by one
 
     def cost(N, K, D):
         products.clear()
