@@ -96,7 +96,7 @@ def loss_regression(
     weight = float(moments.total)
     if not weight > 0.0:
         raise ValueError("sample_weight must have a positive entry, all are zero")
-    if not np.all(np.isfinite(moments.scatter)):
+    if np.any(moments.weight < moments.total) or not np.all(np.isfinite(moments.scatter)):
         raise ValueError("X contains NaN or infinity, or numbers too large to square: leave out such rows")
     standard = Standardizer.from_moments(moments)
     shift = standard.shift if fit_intercept else 0.0 * standard.shift
@@ -129,4 +129,6 @@ def loss_regression(
 def _moments(x: Any, y: Any = None, weights: Any = None) -> DiagonalMoments:
     if y is None:
         raise ValueError("y must be given: the source has no target")
+    if not np.all(np.isfinite(y)):
+        raise ValueError("y contains NaN or infinity: leave out such rows")
     return DiagonalMoments.of(x, weights)

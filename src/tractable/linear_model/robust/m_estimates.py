@@ -7,6 +7,7 @@ over that of a standard normal, anew in every step (Huber 1981; Holland and Wels
 import numpy as np
 
 from tractable.engines import EMResult, LeastSquares, least_squares
+from tractable.engines.glm.losses import Huber, Tukey
 from tractable.linear_model.robust.noise import Noise, NoiseSums
 from tractable.linear_model.robust.steps import (
     LEAST_SCALE,
@@ -39,31 +40,21 @@ class RobustLoss(Noise):
     kind: str
     tuning: float
 
+    @property
+    def loss(self) -> Huber | Tukey:
+        """The loss of residuals in units of the scale."""
+        return Huber(tuning=self.tuning) if self.kind == "huber" else Tukey(tuning=self.tuning)
+
     def standard_loss(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See `Noise.standard_loss`."""
-        c = self.tuning
-        if self.kind == "huber":
-            size = np.abs(z)
-            return np.where(size <= c, 0.5 * z * z, c * size - 0.5 * c * c), np.clip(z, -c, c)
-        inside = np.maximum(1.0 - (z / c) ** 2, 0.0)
-        return c * c / 6.0 * (1.0 - inside**3), z * inside**2
-
-    def slope(self, z: np.ndarray) -> np.ndarray:
-        """Return the second derivative of the loss."""
-        c = self.tuning
-        if self.kind == "huber":
-            return (np.abs(z) <= c).astype(np.float64)
-        square = (z / c) ** 2
-        return np.where(square <= 1.0, (1.0 - square) * (1.0 - 5.0 * square), 0.0)
+        found = self.loss.terms(z, np.zeros_like(z))
+        return found.value, found.slope
 
     def expected(self, r: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, NoiseSums]:
-        """Return the weights of rows in the next least squares, and minus their loss."""
+        """Return the weights ψ(z)/z of rows in the next least squares, and minus their loss."""
         z = r / self.scale
-        loss, _ = self.standard_loss(z)
-        if self.kind == "huber":
-            weights = self.tuning / np.maximum(np.abs(z), self.tuning)
-        else:
-            weights = np.maximum(1.0 - (z / self.tuning) ** 2, 0.0) ** 2
+        loss, slope = self.standard_loss(z)
+        weights = np.where(z == 0.0, 1.0, slope / np.where(z == 0.0, 1.0, z))
         return weights, NoiseSums(log_likelihood=-float(w @ loss) - float(np.sum(w)) * np.log(self.scale))
 
     @property
@@ -129,9 +120,10 @@ def _variance(loss: RobustLoss, r: np.ndarray, w: np.ndarray, whole: LeastSquare
     """Return Huber's κ² s² Σ ψ² / (n - p) / (mean ψ′)², with his correction κ of few rows."""
     n, p = float(whole.weight), float(whole.rank + whole.has_intercept)
     z = r / loss.scale
-    slope = loss.slope(z)
+    found = loss.loss.terms(z, np.zeros_like(z))
+    slope = found.curvature
     mean = float(w @ slope) / n
     if not (n > p and mean > 0.0):
         return np.nan
     correction = 1.0 + p / n * (float(w @ (slope - mean) ** 2) / n) / mean**2
-    return correction**2 * loss.scale**2 * float(w @ loss.standard_loss(z)[1] ** 2) / (n - p) / mean**2
+    return correction**2 * loss.scale**2 * float(w @ found.slope**2) / (n - p) / mean**2

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.distributions import Laplace, Normal, StudentT
+from tractable.engines.glm.losses import Student
 from tractable.engines.student_t import PrecisionSums, ScaleMixture
 from tractable.value import replace, value
 
@@ -163,8 +164,8 @@ class StudentNoise(Noise):
 
     def standard_loss(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See `Noise.standard_loss`."""
-        square = z * z / self.dof
-        return 0.5 * (self.dof + 1.0) * np.log1p(square), (1.0 + 1.0 / self.dof) * z / (1.0 + square)
+        found = Student(dof=self.dof).terms(z, np.zeros_like(z))
+        return found.value, found.slope
 
     def expected(self, r: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, NoiseSums]:
         """Return (ν + 1) / (ν + (r / scale)²), and the log-likelihood."""

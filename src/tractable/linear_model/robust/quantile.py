@@ -21,6 +21,7 @@ from tractable.base.by_blocks import by_blocks
 from tractable.base.linear_inference import LinearInference
 from tractable.base.options import SklearnOptions
 from tractable.engines import LinearEstimate, least_squares
+from tractable.engines.glm.losses import Quantile
 from tractable.linear_model.robust.least_absolute import best_vertex
 from tractable.linear_model.robust.steps import LEAST_SCALE
 from tractable.linear_model.rows import check_factor, check_one_target, check_rows_in_memory, linear_factor
@@ -142,7 +143,8 @@ class QuantileRegression(RegressorMixin, LinearInference, Estimator):
         self._factor_, self._weight_, self._rank_ = factor, float(whole.weight), whole.rank + first
         residuals = t - phi @ beta
         residuals = unit * np.where(np.abs(residuals) > LEAST_SCALE, residuals, 0.0)
-        self.loss_ = float(np.average(_pinball(residuals, self.quantile), weights=w))
+        costs = Quantile(quantile=float(self.quantile)).terms(0.0 * residuals, residuals).value
+        self.loss_ = float(np.average(costs, weights=w))
         root = whole.covariance_root
         self._estimate_ = LinearEstimate(
             coef=self.coef_[None, :],
@@ -247,10 +249,6 @@ class QuantileRegression(RegressorMixin, LinearInference, Estimator):
             raise ValueError(
                 "y has no density about its quantile: it is fitted without error, or has few values"
             )
-
-
-def _pinball(r: np.ndarray, q: float) -> np.ndarray:
-    return np.where(r >= 0.0, q * r, (q - 1.0) * r)
 
 
 def _smoothed(
