@@ -1,6 +1,7 @@
 """Values and attributes that files of earlier versions hold, as those of today."""
 
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -169,11 +170,35 @@ def _bayesian(learned: dict[str, Any]) -> None:
     learned["_posterior_"] = replace(learned["_posterior_"], scale=scale, dof=learned["_predictive_dof_"])
 
 
+def _generalized(learned: dict[str, Any], *, dispersed: bool = False) -> None:
+    """Make the estimate of the roots and directions of standardized columns."""
+    import numpy as np
+
+    from tractable.linear_model.generalized.inference import standardized_estimate
+
+    if "_estimate_" in learned:
+        return
+    scale = float(learned["dispersion_"]) if dispersed else 1.0
+    learned["_estimate_"] = standardized_estimate(
+        learned["_standardizer_"],
+        learned["_center_coef_"],
+        learned.pop("_root_") / (scale**0.5 or 1.0),
+        learned.pop("_undetermined_"),
+        outside=learned.pop("_prior_variance_") / (scale or 1.0),
+        scale=scale,
+        dof=float(learned["residual_dof_"]) if dispersed else np.inf,
+    )
+    del learned["parameter_covariance_"]
+
+
 #: How the attributes of an estimator of an earlier version become those of today, by its name in files.
 ATTRIBUTES: dict[str, Callable[[dict[str, Any]], None]] = {
     "tractable:ARDRegression": _bayesian,
     "tractable:BayesianLinearRegression": _bayesian,
     "tractable:BayesianRidge": _bayesian,
+    "tractable:GammaRegression": partial(_generalized, dispersed=True),
+    "tractable:NegativeBinomialRegression": _generalized,
+    "tractable:PoissonRegression": _generalized,
     "tractable:LinearRegression": _linear_regression,
     "tractable:QuantileRegression": _quantile_regression,
 }

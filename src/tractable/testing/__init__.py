@@ -14,6 +14,7 @@ from tractable.testing.estimator_laws import check_estimator
 from tractable.testing.finite_chain import FiniteChain, transition_matrix
 from tractable.testing.joint_laws import check_gaussian, check_joint, check_product
 from tractable.testing.kernel_laws import check_kernel
+from tractable.testing.linear_estimate_laws import check_linear_estimate
 from tractable.testing.loss_laws import check_loss
 from tractable.testing.map_laws import check_map
 from tractable.testing.mixture_laws import check_mixture
@@ -55,6 +56,7 @@ __all__ = [
     "check_gaussian",
     "check_joint",
     "check_kernel",
+    "check_linear_estimate",
     "check_loss",
     "check_map",
     "check_mixture",

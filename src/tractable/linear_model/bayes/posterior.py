@@ -165,6 +165,10 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
         covariance = covariance_from_root(self._noise() ** 0.5 * root)
         return self._around(mean, covariance, self._predictive_dof_, names=self._names())
 
+    @property
+    def _estimate(self) -> LinearEstimate:
+        return self._predictive_estimate()
+
     def _set_posterior(self, posterior: LinearEstimate) -> None:
         """Set the posterior with the noise variance and the degrees of freedom that are known by now."""
         scale = namespace_of(posterior.coef).full_like(posterior.offset, self.noise_variance_)

@@ -24,14 +24,14 @@ from tractable.base import (
     check_rows,
 )
 from tractable.base.by_blocks import by_blocks, of_held_rows
+from tractable.base.linear_inference import LinearInference
 from tractable.base.options import SklearnOptions
 from tractable.base.regressor import check_levels, spread
 from tractable.base.validation import as_rows_source, refuse_foreign
 from tractable.data import Source, is_frame
-from tractable.data.frames import select_columns, split_frame
+from tractable.data.frames import select_columns
 from tractable.distributions import Gamma, Mixture, NegativeBinomial
-from tractable.engines import fold
-from tractable.engines.glm.laplace import mapped_covariance
+from tractable.engines import CovarianceRoot, LinearEstimate, fold
 from tractable.engines.glm.losses import FamilyLoss, LossExpansion
 from tractable.engines.glm.losses import Gamma as GammaLoss
 from tractable.engines.glm.losses import NegativeBinomial as NegativeBinomialLoss
@@ -40,7 +40,11 @@ from tractable.engines.glm.problem import Penalty
 from tractable.engines.glm.separation import separating_coef
 from tractable.engines.newton import NewtonResult
 from tractable.engines.quadrature import gauss_hermite
-from tractable.linear_model.generalized.inference import RowScores, robust_covariance
+from tractable.linear_model.generalized.inference import (
+    row_terms,
+    standardized_estimate,
+    targets_and_predictors,
+)
 from tractable.linear_model.generalized.problem import (
     LOG_DISPERSION,
     FamilyFit,
@@ -55,16 +59,12 @@ from tractable.linear_model.generalized.problem import (
     without_columns,
 )
 from tractable.regression_tables import (
-    ROBUST,
     Influence,
     RegressionSummary,
-    check_covariance_type,
-    coefficient_names,
-    wald_interval,
+    RowScores,
     weighted_condition_number,
     weighted_inflation,
 )
-from tractable.statistics import Standardizer
 from tractable.value import replace, value
 
 #: Counts, in all, for each parameter, from which normal intervals have their coverage.
@@ -75,8 +75,6 @@ FEWEST_ROWS, FEWEST_ROWS_KNOWN = 10.0, 3.0
 #: Degrees of freedom from which the dispersion of amounts is taken as known in predictions, and the nodes of
 #: the quadrature over it below.
 MANY_DOF, N_NODES = 400.0, 31
-#: A component in directions that the rows do not determine, relative to the size of a row.
-UNDETERMINED = 1e-6
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -103,7 +101,7 @@ class OverdispersionTest:
     dispersion: float
 
 
-class GeneralizedLinearRegression(RegressorMixin, Estimator):
+class GeneralizedLinearRegression(RegressorMixin, LinearInference, Estimator):
     """What generalised linear models share: `fit`, standard errors, intervals and predictions."""
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
@@ -114,6 +112,8 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
     coef_: np.ndarray
     intercept_: float
     _positive: ClassVar[bool] = False
+    _of_fit = ("exposure",)
+    _estimate_: LinearEstimate
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
@@ -239,7 +239,7 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         rows, e = self._query(X, exposure)
         self._check_intervals()
         eta = self._linear_predictor(rows)
-        mean, variance = self._means(eta, e), self._variance_of(rows)
+        mean, variance = self._means(eta, e), self._estimate_.scale * self._estimate_.leverage(rows)
         if not np.all(np.isfinite(variance)):
             first = int(np.argmax(~np.isfinite(variance)))
             raise ValueError(
@@ -247,19 +247,13 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
                 "columns are linearly dependent: their mean is not determined; alpha > 0 determines it"
             )
         relative = variance if self._fitted_family.link == "log" else variance / eta**2
-        return self._predictive(mean, relative, include_noise=include_noise)
+        return self._distribution_of(mean, relative, include_noise=include_noise)
 
     @property
-    def coef_std_errors_(self) -> np.ndarray:
-        """Standard errors of the coefficients; infinite where the rows do not determine them."""
+    def parameter_covariance_(self) -> np.ndarray:
+        """Covariance of intercept and coefficients."""
         check_answerable(self)
-        return self._std_errors()[int(self._has_intercept_) :]
-
-    @property
-    def intercept_std_error_(self) -> float:
-        """Standard error of the intercept; 0 where there is none."""
-        check_answerable(self)
-        return float(self._std_errors()[0]) if self._has_intercept_ else 0.0
+        return self._estimate_.covariance()
 
     @property
     def z_values_(self) -> np.ndarray:
@@ -278,7 +272,7 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         from scipy.special import erfc, stdtr
 
         z = np.abs(self.z_values_)
-        return erfc(z / np.sqrt(2.0)) if np.isinf(self._t_dof) else 2.0 * stdtr(self._t_dof, -z)
+        return erfc(z / np.sqrt(2.0)) if np.isinf(self._estimate.dof) else 2.0 * stdtr(self._estimate.dof, -z)
 
     @property
     def aic_(self) -> float:
@@ -292,112 +286,33 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         check_answerable(self)
         return float(np.log(self._weight_)) * self._n_parameters_ - 2.0 * self.log_likelihood_
 
-    def coef_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval (n_features, 2) of each coefficient with confidence `coverage` (Wald's).
+    @property
+    def _estimate(self) -> LinearEstimate:
+        return self._estimate_
 
-        With a penalty it is that of the posterior, by Laplace's approximation.
-        """
-        self._check_intervals()
-        return wald_interval(self.coef_, self.coef_std_errors_, coverage, self._t_dof)
-
-    def intercept_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval (2,) of the intercept with confidence `coverage`, as `coef_interval`."""
-        self._check_intervals()
-        return wald_interval(self.intercept_, self.intercept_std_error_, coverage, self._t_dof)
-
-    def summary(
-        self,
-        X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        exposure: Any = None,
-        covariance: str | None = None,
-        clusters: Any = None,
-        coverage: float = 0.95,
-    ) -> RegressionSummary:
-        """Return the regression table: coefficients, standard errors, tests, intervals, deviance.
-
-        With a penalty the covariance is that of the posterior, and there are no tests. A
-        `CollinearityWarning` says where columns are so nearly dependent that standard errors are more than
-        ten times as large. Of separable counts there is no table.
-
-        Parameters
-        ----------
-        X, y, sample_weight, exposure, covariance, clusters
-            As in `robust_covariance`, for a covariance that is not "nonrobust".
-        coverage : float
-            Of the intervals.
-        """
-        self._check_separable()
-        kind = check_covariance_type(covariance, clusters)
-        found, t_dof = self.parameter_covariance_, None if np.isinf(self._t_dof) else self._t_dof
-        if kind != "nonrobust":
-            rows = (X, y, sample_weight, exposure)
-            found, n_clusters = self._robust_covariance(rows, covariance=kind, clusters=clusters)
-            t_dof = t_dof if t_dof is None or n_clusters is None else n_clusters - 1.0
+    def _regression_table(self, parts: dict[str, Any]) -> RegressionSummary:
         first, intercept = [0.0] if self._has_intercept_ else [], {"fit_intercept": self._has_intercept_}
         shift, scale, varies = (getattr(self._standardizer_, name) for name in ("shift", "scale", "varies"))
-        table = RegressionSummary(
-            model=type(self).__name__,
-            names=coefficient_names(self, intercept=self._has_intercept_),
-            coefficients=np.append([self.intercept_] if first else [], self.coef_),
-            covariance=found,
+        if self.alpha > 0.0:
+            parts["covariance_type"] = "posterior"
+        return self._table(
             n_rows=self._weight_,
             n_parameters=self._n_parameters_,
             residual_dof=self.residual_dof_,
             log_likelihood=self.log_likelihood_,
             null_log_likelihood=self._null_log_likelihood_,
-            t_dof=t_dof,
-            covariance_type=kind if self.alpha == 0.0 else "posterior",
             deviance=self.deviance_,
             null_deviance=self.null_deviance_ if first else None,
             dispersion=None if self._fitted_family.unit_dispersion else self.dispersion_,
-            has_intercept=self._has_intercept_,
             n_intercepts=len(first) + int(self._n_parameters_ > self.effective_dof_),
             scales=np.append(first, np.where(varies, 1.0 / np.where(varies, scale, 1.0), 0.0)),
             inflation=np.append([np.nan] * len(first), weighted_inflation(self._information_, **intercept)),
             condition_number=weighted_condition_number(self._information_, shift, scale, **intercept),
             statistics={"Pearson's χ²": self.pearson_chi2_, "dispersion": self.dispersion_},
             tested=self.alpha == 0.0,
-            coverage=coverage,
             notes=self._notes(),
+            **parts,
         )
-        table.warn_of_collinearity()
-        return table
-
-    def robust_covariance(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        exposure: Any = None,
-        covariance: str | None = None,
-        clusters: Any = None,
-    ) -> np.ndarray:
-        """Return a covariance of intercept and coefficients that holds where variances are not the family's.
-
-        By two passes over the rows of the fit: A⁻¹ (Σ f s sᵀ) A⁻¹ with the curvature A of the likelihood, the
-        gradients s of the rows, and the factor f of the kind: 1 (HC0), n / (n - p) (HC1), 1 / (1 - h) (HC2)
-        or 1 / (1 - h)² (HC3) with the leverage h. Of clusters, whose rows may depend on each other, the
-        products are of sums over each cluster, times G / (G - 1) · (n - 1) / (n - p) for G clusters. A
-        dispersion that maximises the likelihood is one of the parameters.
-
-        Parameters
-        ----------
-        X, y, sample_weight, exposure
-            The rows of the fit, as in `fit`. Clusters need rows in memory, or a source that is read into it.
-        covariance : {"HC0", "HC1", "HC2", "HC3", "clustered"}, optional
-            Which; "HC0" when not given, "clustered" where there are clusters.
-        clusters : array of shape (n_samples,) or column name, optional
-            The cluster of each row.
-        """
-        check_answerable(self)
-        kind = covariance or ("HC0" if clusters is None else "clustered")
-        check_choice("covariance", kind, (*ROBUST, "clustered"))
-        rows = (X, y, sample_weight, exposure)
-        return self._robust_covariance(rows, covariance=kind, clusters=clusters)[0]
 
     def influence(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, exposure: Any = None
@@ -414,43 +329,42 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         check_answerable(self)
         if not self._fitted_family.unit_dispersion:
             self._check_intervals()  # residuals are in units of the dispersion
-        data = self._rows_of_fit(X, y, sample_weight, exposure, what="influence")
+        data = self._rows_of_fit(X, y, sample_weight, exposure=exposure, what="influence")
+        family = self._fitted_family
         of, held = self._row_scores(data), data.collect()
-        phi = 1.0 if self._fitted_family.unit_dispersion else self.dispersion_
-        return of.influence(held.X, held.y, dispersion=phi)
-
-    def _robust_covariance(
-        self, rows: tuple[Any, ...], *, covariance: str, clusters: Any
-    ) -> tuple[np.ndarray, int | None]:
-        X, y, sample_weight, exposure = rows
-        if isinstance(clusters, str):
-            X, clusters, _ = split_frame(X, clusters, None)
-        data = self._rows_of_fit(X, y, sample_weight, exposure, what="a robust covariance")
-        of = replace(self._row_scores(data), kind=covariance)
-        found, n_clusters = robust_covariance(of, data, clusters, n_rows=self._weight_)
-        mapping = _to_columns(self._standardizer_, has_intercept=self._has_intercept_)
-        known = np.isfinite(np.diagonal(self.parameter_covariance_))
-        found = np.where(known[:, None] & known, mapping @ found @ mapping.T, np.nan)
-        found[~known, ~known] = np.inf
-        return found, n_clusters
-
-    def _row_scores(self, data: Source) -> RowScores:
-        family, coef, standardizer = self._fitted_family, self._center_coef_, self._standardizer_
-        scaling = standardizer.shift, standardizer.scale
-        learned = self._learned_ and family.unit_dispersion
-        if learned and isinstance(family, NegativeBinomialLoss):
-            family = replace(family, learned=True)
-        of = partial(LossExpansion.of, loss=family, coef=coef[None, :], scaling=scaling)
-        curvature, p = np.asarray(fold(of, data).curvature), len(coef)
-        root, joint = (curvature_root(part)[0] for part in (curvature[:p, :p], curvature))
-        return RowScores(
-            loss=family, coef=coef, scaling=scaling, root=root, joint_root=joint, learned=learned
+        x = np.asarray(held.X, dtype=np.float64)
+        y, eta = targets_and_predictors(x, held.y, loss=family, estimate=self._estimate_)
+        mean, phi = family.mean(eta), 1.0 if family.unit_dispersion else self.dispersion_
+        return Influence.of(
+            (y - mean) / np.sqrt(phi * family.variance(mean)),
+            of.leverage(x, family.terms(eta, y).curvature),
+            n_parameters=of.n_parameters,
         )
 
-    def _rows_of_fit(self, X: Any, y: Any, sample_weight: Any, exposure: Any, *, what: str) -> Source:
+    def _row_scores(self, data: Source) -> RowScores:
+        loss, coef, standardizer = self._fitted_family, self._center_coef_, self._standardizer_
+        learned = self._learned_ and isinstance(loss, NegativeBinomialLoss)
+        if isinstance(loss, NegativeBinomialLoss) and learned:
+            loss = replace(loss, learned=True)
+        scaling = standardizer.shift, standardizer.scale
+        of = partial(LossExpansion.of, loss=loss, coef=coef[None, :], scaling=scaling)
+        curvature, p = np.asarray(fold(of, data).curvature), len(coef)
+        root, joint = (curvature_root(part)[0] for part in (curvature[:p, :p], curvature))
+        units = np.append(np.ones(int(self._has_intercept_)), standardizer.scale)
+        joint = np.append(units, np.ones(len(joint) - p))[:, None] * joint
+        estimate = replace(self._estimate_, root=CovarianceRoot(factor=units[:, None] * root))
+        return RowScores(
+            terms=partial(row_terms, loss=loss, estimate=estimate),
+            estimate=estimate,
+            inverse=joint @ joint.T,
+            n_rows=self._weight_,
+            n_parameters=root.shape[1],
+        )
+
+    def _rows_of_fit(self, X: Any, y: Any, sample_weight: Any, *, what: str, exposure: Any = None) -> Source:
         if self.alpha > 0.0:
             raise ValueError(f"{what} is of maximum likelihood, without a penalty: alpha is {self.alpha:g}")
-        self._check_separable()
+        self._check_estimate()
         if X is None:
             raise ValueError("X must be given: the rows of the fit")
         subject = copy.copy(self)
@@ -475,7 +389,7 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         return self._family()
 
     @abstractmethod
-    def _predictive(self, mean: np.ndarray, relative: np.ndarray, *, include_noise: bool) -> Any:
+    def _distribution_of(self, mean: np.ndarray, relative: np.ndarray, *, include_noise: bool) -> Any:
         """Return the distribution of targets, or of means, of which `relative` are the relative variances."""
 
     def _check_parameters(self) -> None:
@@ -555,20 +469,18 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         self._n_parameters_ = self.effective_dof_
         self._set_dispersion(problem.loss, rows)
         phi = 1.0 if problem.loss.unit_dispersion else self.dispersion_
-        information = self._information(problem, found, rows) + penalty
-        root, self._undetermined_ = curvature_root(information)
-        self._root_ = np.sqrt(phi) * root
+        root, undetermined = curvature_root(self._information(problem, found, rows) + penalty)
         self._information_ = rows.information
-        mapping = _to_columns(problem.standardizer, has_intercept=problem.has_intercept)
-        known = np.ones(len(penalty), dtype=bool)
-        with np.errstate(invalid="ignore"):  # a dispersion of zero, of parameters that are not determined
-            covariance = phi * mapped_covariance(information, mapping, known)
-        # Nothing but the penalty bounds the coefficient of a constant column.
-        constant = int(problem.has_intercept) + np.flatnonzero(~problem.standardizer.varies)
         bound = problem.penalty.squares
-        self._prior_variance_ = phi / bound if bound > 0.0 else np.inf
-        covariance[constant, constant] = self._prior_variance_
-        self.parameter_covariance_ = covariance
+        self._estimate_ = standardized_estimate(
+            problem.standardizer,
+            found.x[: len(penalty)],
+            root,
+            undetermined,
+            outside=1.0 / bound if bound > 0.0 else np.inf,
+            scale=phi,
+            dof=np.inf if self._fitted_family.unit_dispersion else float(self.residual_dof_),
+        )
 
     def _information(self, problem: FamilyProblem, found: NewtonResult, rows: FamilyFit) -> np.ndarray:
         return rows.information
@@ -604,7 +516,7 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
                 stacklevel=4,
             )
 
-    def _check_separable(self) -> None:
+    def _check_estimate(self) -> None:
         check_answerable(self)
         if self.separable_:
             raise ValueError(
@@ -613,20 +525,13 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
             )
 
     def _check_intervals(self) -> None:
-        self._check_separable()
+        """Refuse intervals that would not have their coverage."""
+        self._check_estimate()
         if not self.residual_dof_ > 0.0 and not self._fitted_family.unit_dispersion:
             raise ValueError(
                 f"X has too few rows to estimate the dispersion: a weight of {self._weight_:g} for "
                 f"{self.effective_dof_:g} parameters; more rows or a larger alpha are needed"
             )
-
-    def _std_errors(self) -> np.ndarray:
-        return np.sqrt(np.diagonal(self.parameter_covariance_))
-
-    @property
-    def _t_dof(self) -> float:
-        """Degrees of freedom of tests and intervals: those of a dispersion that scales all variances."""
-        return np.inf if self._fitted_family.unit_dispersion else float(self.residual_dof_)
 
     def _query(self, X: Any, exposure: Any) -> tuple[np.ndarray, Any]:
         check_fitted(self)
@@ -640,11 +545,7 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         return rows, _check_exposure(exposure, len(rows))
 
     def _linear_predictor(self, rows: np.ndarray) -> np.ndarray:
-        return self._standardized(rows) @ self._center_coef_
-
-    def _standardized(self, rows: np.ndarray) -> np.ndarray:
-        z = (rows - self._standardizer_.shift) * self._standardizer_.scale
-        return np.column_stack([np.ones(len(z)), z]) if self._has_intercept_ else z
+        return self._estimate_.predict(rows)[:, 0]
 
     def _means(self, eta: np.ndarray, exposure: Any) -> np.ndarray:
         with np.errstate(over="ignore"):
@@ -656,18 +557,6 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
                 'link="inverse" has no mean'
             )
         return found
-
-    def _variance_of(self, rows: np.ndarray) -> np.ndarray:
-        """Return the variance of the linear predictor of rows; infinite where it is not determined."""
-        z, shift = self._standardized(rows), self._standardizer_.shift
-        found = np.sum((z @ self._root_) ** 2, axis=1)
-        lost = np.sum((z @ self._undetermined_) ** 2, axis=1)
-        found = np.where(lost > UNDETERMINED**2 * np.sum(z * z, axis=1), np.inf, found)
-        constant = ~self._standardizer_.varies
-        apart = np.abs(rows[:, constant] - shift[constant])
-        apart = np.where(apart > UNDETERMINED * np.abs(shift[constant]), apart, 0.0)
-        beside = np.sum(apart**2, axis=1)
-        return np.where(beside > 0.0, found + self._prior_variance_ * np.maximum(beside, 1e-300), found)
 
 
 class PoissonRegression(GeneralizedLinearRegression):
@@ -782,7 +671,7 @@ class PoissonRegression(GeneralizedLinearRegression):
         super()._check_intervals()
         _check_enough_counts(self._total_, self.effective_dof_, self.alpha)
 
-    def _predictive(self, mean: np.ndarray, relative: np.ndarray, *, include_noise: bool) -> Any:
+    def _distribution_of(self, mean: np.ndarray, relative: np.ndarray, *, include_noise: bool) -> Any:
         shape = 1.0 / np.maximum(relative, LEAST_VARIANCE)
         if not include_noise:
             return Gamma(shape=shape, rate=shape / mean)
@@ -938,7 +827,7 @@ class NegativeBinomialRegression(GeneralizedLinearRegression):
                 "alpha > 0, or more rows"
             )
 
-    def _predictive(self, mean: np.ndarray, relative: np.ndarray, *, include_noise: bool) -> Any:
+    def _distribution_of(self, mean: np.ndarray, relative: np.ndarray, *, include_noise: bool) -> Any:
         # The likeliest dispersion is too small by the part of the rows that the coefficients fit.
         factor = self._weight_ / self.residual_dof_ if self._learned_ else 1.0
         relative, dispersion = factor * np.maximum(relative, LEAST_VARIANCE), factor * self.dispersion_
@@ -1065,7 +954,7 @@ class GammaRegression(GeneralizedLinearRegression):
         if self.dispersion_ == 0.0:
             raise ValueError("y is fitted without error, so there is no noise to predict: dispersion_ is 0")
 
-    def _predictive(self, mean: np.ndarray, relative: np.ndarray, *, include_noise: bool) -> Any:
+    def _distribution_of(self, mean: np.ndarray, relative: np.ndarray, *, include_noise: bool) -> Any:
         """Return gamma distributions, mixed over the dispersion where few rows determine it.
 
         The dispersion is φ ν / χ²_ν distributed, with ν the degrees of freedom of Pearson's estimate, whose
@@ -1124,14 +1013,6 @@ def _check_enough_counts(total: float, n_parameters: float, alpha: float) -> Non
             f"y has {total:g} counts in all, too few rows or too small counts for intervals without a "
             f"penalty, which need {least:g}, {FEWEST_COUNTS:g} a parameter; alpha > 0 has intervals"
         )
-
-
-def _to_columns(standardizer: Standardizer, *, has_intercept: bool) -> np.ndarray:
-    """Return the matrix from the parameters of standardized columns to those of the columns."""
-    mapping = np.diag(np.append(np.ones(int(has_intercept)), standardizer.scale))
-    if has_intercept:
-        mapping[0, 1:] = -standardizer.shift * standardizer.scale
-    return mapping
 
 
 def _column_of(X: Any, name: str) -> tuple[Any, Any]:

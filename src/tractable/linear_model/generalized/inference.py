@@ -1,91 +1,90 @@
-"""Robust covariances and the influence of rows, of fitted generalised linear models: passes over the rows."""
+"""The linear estimate of a generalised linear model, and the terms of its rows in robust covariances."""
 
 from typing import Any
 
 import numpy as np
 
-from tractable.data import Source
-from tractable.engines.glm.losses import FamilyLoss, NegativeBinomial, Scaling, design
-from tractable.regression_tables import Influence, products_of_scores, sandwich, squared_factor
-from tractable.value import value
+from tractable.engines import CovarianceRoot, LinearEstimate, RowSpan
+from tractable.engines.glm.losses import FamilyLoss, NegativeBinomial
+from tractable.statistics import Standardizer
+
+#: A combination of parameters with this part, or more, in directions without curvature is not determined.
+UNDETERMINED = 1e-6
 
 
-@value
-class RowScores:
-    """Gradients of the log-likelihood of rows at the fit, at a dispersion of one, with their leverages.
+def standardized_estimate(
+    standardizer: Standardizer,
+    coef: np.ndarray,
+    root: np.ndarray,
+    undetermined: np.ndarray,
+    *,
+    outside: float,
+    scale: float,
+    dof: float,
+) -> LinearEstimate:
+    """Return the estimate of a linear predictor of standardized columns, in the units of the columns.
 
     Parameters
     ----------
-    loss : FamilyLoss
-        Minus the log-likelihood.
+    standardizer : Standardizer
+        Of the columns; the scale of a constant one is 0.
     coef : array (p,)
-        Of standardised columns.
-    scaling : shift and scale (d,)
-        Of the columns.
+        Coefficients, after the intercept where p is one more than the number of columns.
     root : array (p, r)
-        G with G Gᵀ the inverse of the curvature of minus the log-likelihood, of coefficients at a dispersion
-        of one.
-    joint_root : array (p, r), or (p + 1, r + 1) with `learned`
-        The same of all parameters.
-    kind : {"HC0", "HC1", "HC2", "HC3", "clustered"}
-        The covariance whose factors the scores have.
-    learned : bool
-        Whether the logarithm of the dispersion of a `NegativeBinomial` is the last of the parameters.
+        G of their covariance, over the scale.
+    undetermined : array (p, q)
+        The directions without curvature.
+    outside : float
+        Variance of a coefficient that the rows say nothing of, over the scale.
+    scale, dof : float
+        The dispersion, and the degrees of freedom of Student's t about the estimates.
+
+    Examples
+    --------
+    >>> standardizer = Standardizer(shift=np.array([5.0]), scale=np.array([2.0]), varies=np.array([True]))
+    >>> none, root = np.zeros((2, 0)), 0.1 * np.eye(2)
+    >>> found = standardized_estimate(
+    ...     standardizer, np.array([1.0, 3.0]), root, none, outside=np.inf, scale=1.0, dof=np.inf
+    ... )
+    >>> found.coef, found.intercept, found.coef_std_errors
+    (array([[6.]]), array([-29.]), array([[0.2]]))
     """
-
-    loss: FamilyLoss
-    coef: np.ndarray
-    scaling: Scaling
-    root: np.ndarray
-    joint_root: np.ndarray
-    kind: str = "HC0"
-    learned: bool = False
-
-    def __call__(self, x: Any, targets: Any) -> np.ndarray:
-        z, y, eta = self._rows(x, targets)
-        found = self.loss.terms(eta, y)
-        kind = "HC0" if self.kind == "clustered" else self.kind
-        factor = np.sqrt(squared_factor(kind, self._leverage(z, found.curvature)))
-        scores = -found.slope[:, None] * z
-        if self.learned and isinstance(self.loss, NegativeBinomial):
-            scores = np.column_stack([scores, -self.loss.dispersion_terms(eta, y)[1]])
-        return factor[:, None] * scores
-
-    def influence(self, x: Any, targets: Any, *, dispersion: float) -> Influence:
-        """Return the influence of rows by one Newton step without each (Pregibon)."""
-        z, y, eta = self._rows(x, targets)
-        mean = self.loss.mean(eta)
-        residuals = (y - mean) / np.sqrt(dispersion * self.loss.variance(mean))
-        leverage = self._leverage(z, self.loss.terms(eta, y).curvature)
-        return Influence.of(residuals, leverage, n_parameters=self.root.shape[1])
-
-    def _rows(self, x: Any, targets: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        z = design(np.asarray(x, dtype=np.float64), self.scaling, len(self.coef))
-        y, offset = self.loss.targets(np.asarray(targets, dtype=np.float64))
-        return z, y, z @ self.coef + (0.0 if offset is None else offset)
-
-    def _leverage(self, z: np.ndarray, curvature: np.ndarray) -> np.ndarray:
-        return np.minimum(curvature * np.sum((z @ self.root) ** 2, axis=1), 1.0)
+    shift, widths, varies = standardizer.shift, standardizer.scale, standardizer.varies
+    first = len(coef) - len(shift)
+    span = None
+    if undetermined.shape[1]:
+        lengths = np.where(varies, 1.0 / np.where(varies, widths, 1.0), np.abs(shift))
+        axes, sizes, _ = np.linalg.svd(undetermined[first:])
+        rank = int(np.sum(sizes > UNDETERMINED * np.max(sizes)))
+        lengths = np.where(lengths > 0.0, lengths, 1.0)
+        span = RowSpan(scale=lengths, directions=axes[:, rank:], tol=UNDETERMINED)
+    factor = np.append(np.ones(first), widths)[:, None] * root
+    return LinearEstimate(
+        coef=(coef[first:] * widths)[None, :],
+        centre=shift if first else np.zeros_like(shift),
+        offset=coef[:1] if first else np.zeros(1),
+        root=CovarianceRoot(factor=factor, span=span, outside=outside),
+        scale=np.array([scale]),
+        dof=dof,
+        has_intercept=bool(first),
+    )
 
 
-def robust_covariance(of: RowScores, data: Source, clusters: Any, *, n_rows: float) -> tuple[np.ndarray, Any]:
-    """Return the sandwich of the coefficients of standardised columns, and the number of clusters.
+def targets_and_predictors(
+    x: np.ndarray, targets: Any, *, loss: FamilyLoss, estimate: LinearEstimate
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the targets of rows, and their linear predictors with the logarithms of the exposures."""
+    y, offset = loss.targets(np.asarray(targets, dtype=np.float64))
+    eta = estimate.predict(x)[:, 0]
+    return y, eta if offset is None else eta + offset
 
-    Parameters
-    ----------
-    of : RowScores
-        Of the fit.
-    data : Source
-        The rows of the fit.
-    clusters : array (n,) or None
-        Which cluster each row belongs to.
-    n_rows : float
-        n, as frequencies count the rows.
-    """
-    p, width = of.root.shape[1], len(of.coef)
-    if not n_rows > p:
-        raise ValueError(f"X must have more rows than the {p} parameters for a robust covariance")
-    products, n_clusters = products_of_scores(of, data, clusters)
-    sizes: Any = {"n_rows": n_rows, "n_parameters": p, "n_clusters": n_clusters}
-    found = sandwich(of.joint_root @ of.joint_root.T, products, kind=of.kind, **sizes)
-    return found[:width, :width], n_clusters
+
+def row_terms(
+    x: np.ndarray, targets: Any, *, loss: FamilyLoss, estimate: LinearEstimate
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return what `RowScores` asks: slopes and curvatures of rows, and the scores of a learned dispersion."""
+    y, eta = targets_and_predictors(x, targets, loss=loss, estimate=estimate)
+    found, further = loss.terms(eta, y), None
+    if isinstance(loss, NegativeBinomial) and loss.learned:
+        further = -loss.dispersion_terms(eta, y)[1][:, None]
+    return -found.slope[:, None], found.curvature, further
