@@ -4,7 +4,8 @@ import codecs
 import csv
 import io
 import re
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -302,17 +303,28 @@ def _fields(lines: list[str], delimiter: str, quoted: bool) -> list[list[str]]:
     """Split lines into fields, up to the first line that cannot be split."""
     rows = []
     quoting: Any = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    with suppress(csv.Error):  # a field of more letters than a page
+    with suppress(csv.Error), _long_fields():  # a line that no reader can split
         for row in csv.reader(lines, delimiter=delimiter, quoting=quoting):
             rows.append(row)  # noqa: PERF402  (those before the mistake are kept)
     return rows
 
 
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Let fields be as long as the part of a file that determines its dialect."""
+    before = csv.field_size_limit(HEAD_BYTES + 1)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
 def _is_unclosed(lines: list[str], delimiter: str) -> bool:
     """Whether a quotation mark opens a field and none closes it."""
     try:
-        for _ in csv.reader(lines, delimiter=delimiter, strict=True):
-            pass
+        with _long_fields():
+            for _ in csv.reader(lines, delimiter=delimiter, strict=True):
+                pass
     except csv.Error as error:
         return "unexpected end of data" in str(error)
     return False
