@@ -90,14 +90,6 @@ def test_partitions_that_are_lost_or_unweighted_are_found_out(monkeypatch, mista
         any_partitioning_is_the_whole(make(), np.random.default_rng(3))
 
 
-def test_a_start_of_its_own_is_found_out(monkeypatch):
-    own = DaskSource.sample
-    monkeypatch.setattr(DaskSource, "sample", lambda self, n, rng: own(self, n - n // 2, rng))
-    monkeypatch.setattr("tractable.engines.kmeans.INITIAL_ROWS", 40)
-    with pytest.raises(AssertionError):
-        any_partitioning_is_the_whole(tractable.GaussianMixture(n_components=2), np.random.default_rng(3))
-
-
 def test_a_collection_that_is_brought_here_is_found_out():
     with pytest.raises(AssertionError, match="one machine"):
         collections_are_folded_or_refused(BringsRowsHere(), np.random.default_rng(3))
@@ -172,5 +164,7 @@ def test_every_law_is_listed():
         "collections_are_folded_or_refused",
         "answers_to_collections_are_lazy",
         "no_row_travels",
+        "one_seed_gives_one_answer",
+        "one_seed_gives_one_answer_in_any_order",
     }
     assert distributed_laws.PARTITIONS[1].count(0)

@@ -4,7 +4,6 @@ from functools import partial
 
 import numpy as np
 
-from rows.gaussian_mixture import EXEMPT
 from rows.row import Row
 from tractable.base import Rows
 from tractable.mixture import BayesianGaussianMixture
@@ -13,7 +12,7 @@ from tractable.testing.em_laws import EMCase
 
 def row(name, **parameters):
     given = {"n_components": 3, "random_state": 0, **parameters}
-    return Row(name, partial(BayesianGaussianMixture, **given), exempt=EXEMPT)
+    return Row(name, partial(BayesianGaussianMixture, **given))
 
 
 def steps(missing=0.0, **parameters):

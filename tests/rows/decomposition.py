@@ -9,13 +9,6 @@ from tractable.base import Rows, check_rows
 from tractable.decomposition import PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA
 from tractable.testing.em_laws import EMCase
 
-DRAWN = "the check shuffles the rows, and other rows are drawn for landmarks"
-
-
-def weighted(reason):
-    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
-
-
 ROWS = [
     Row("PCA", partial(PCA, 2)),
     Row("PCA-all", PCA),
@@ -36,7 +29,6 @@ ROWS = [
     Row(
         "KernelPCA-landmarks",
         partial(KernelPCA, 2, n_landmarks=10, random_state=0),
-        exempt={**weighted(DRAWN), "weights_are_repetitions": "repeated rows are drawn more often"},
     ),
 ]
 

@@ -1,6 +1,5 @@
 """Classifiers by discriminant functions and by class-conditional densities."""
 
-from rows.kmeans import SHUFFLED
 from rows.row import Row
 from tractable.classification import (
     FisherDiscriminant,
@@ -51,6 +50,5 @@ ROWS = [
     Row(
         "GenerativeClassifier-mixture",
         lambda: GenerativeClassifier(GaussianMixture(2, random_state=0)),
-        exempt={"check_sample_weight_equivalence_on_dense_data": SHUFFLED},
     ),
 ]

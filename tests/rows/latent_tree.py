@@ -15,14 +15,14 @@ from tractable.density.latent_tree.model import CellEncoding
 from tractable.density.latent_tree.steps import TreeProblem, marginals_of, tree_over
 from tractable.testing.em_laws import EMCase
 
-DRAWN = "the rows that choose the number of states are drawn, repeated ones apart"
+GROWS = {"no_row_travels": "columns have `max_cells` cells at most, more of them the more rows there are"}
 ROWS = [
-    Row("LatentTreeDensity", lambda: LatentTreeDensity(4, start="near", max_cells=16, random_state=0)),
-    Row("LatentTreeDensity-1", lambda: LatentTreeDensity(1, max_cells=16)),
+    Row("LatentTreeDensity", lambda: LatentTreeDensity(4, start="near", max_cells=16, random_state=0), GROWS),
+    Row("LatentTreeDensity-1", lambda: LatentTreeDensity(1, max_cells=16), GROWS),
     Row(
         "LatentTreeDensity-auto",
         lambda: LatentTreeDensity((1, 3), max_cells=16, random_state=0),
-        {"weights_are_repetitions": DRAWN},
+        GROWS,
     ),
 ]
 

@@ -7,13 +7,21 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array, is_torch_array, namespace_of, to_numpy
+from tractable.arrays.namespace import (
+    Array,
+    is_numpy_array,
+    is_sparse,
+    is_torch_array,
+    namespace_of,
+    to_numpy,
+)
 
 __all__ = [
     "as_generator",
     "either_seed_name",
     "log_standard_gamma",
     "moved",
+    "row_hashes",
     "row_uniforms",
     "standard_gamma",
     "standard_normal",
@@ -70,25 +78,75 @@ def as_generator(rng: Any = None, *, name: str = "rng") -> np.random.Generator:
     )
 
 
-def row_uniforms(x: np.ndarray, seed: int) -> np.ndarray:
-    """Return a number in [0, 1) for every row, a hash of its bits and of a seed (splitmix64).
+#: The constants of splitmix64.
+_STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
-    Equal rows have equal numbers, wherever they stand.
+
+def row_hashes(x: Array, seed: int) -> np.ndarray:
+    """Return a hash of 64 bits for every row, of its numbers and of a seed.
+
+    It is Σ_j (h_j(x_j) - h_j(0)), mixed once more, with h_j the function of splitmix64 for column j. Equal
+    rows have equal hashes wherever they are: in any order, in 32 or 64 bits, sparse or dense, on a device.
 
     Examples
     --------
-    >>> found = row_uniforms(np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]]), 0)
+    >>> found = row_hashes(np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]]), 0)
     >>> bool(found[0] == found[2]), bool(found[0] == found[1])
     (True, False)
     """
-    state = np.full(len(x), seed, dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        for column in np.ascontiguousarray(x.T):
-            state = (state ^ column.view(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
-            state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            state ^= state >> np.uint64(31)
-    return (state >> np.uint64(11)) * 2.0**-53
+    keys = _mixed(np.uint64(seed) + np.arange(1, x.shape[1] + 1, dtype=np.uint64) * np.uint64(_STEP))
+    if is_torch_array(x):
+        total = _torch_sums(x, keys)
+    elif is_sparse(x):
+        entries = _mixed(_bits(x.data) ^ keys[x.indices]) - _mixed(keys[x.indices])
+        ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries)])
+        total = ends[x.indptr[1:]] - ends[x.indptr[:-1]]
+    else:
+        columns = _bits(np.ascontiguousarray(to_numpy(x).T))
+        total = np.zeros(x.shape[0], np.uint64) - np.sum(_mixed(keys))
+        for column, key in zip(columns, keys, strict=True):
+            total += _mixed(column ^ key)
+    return _mixed(total ^ np.uint64(seed))
+
+
+def row_uniforms(x: Array, seed: int) -> np.ndarray:
+    """Return a number in [0, 1) for every row, from its hash; see `row_hashes`."""
+    return (row_hashes(x, seed) >> np.uint64(11)) * 2.0**-53
+
+
+def _bits(x: np.ndarray) -> np.ndarray:
+    """Return the bits of numbers in double precision, with one zero and one NaN."""
+    x = x.astype(np.float64) + 0.0
+    x[np.isnan(x)] = np.nan
+    return x.view(np.uint64)
+
+
+def _mixed(state: np.ndarray) -> np.ndarray:
+    """Return the last step of splitmix64."""
+    state = state ^ (state >> np.uint64(30))
+    state *= np.uint64(_FIRST)
+    state ^= state >> np.uint64(27)
+    state *= np.uint64(_SECOND)
+    state ^= state >> np.uint64(31)
+    return state
+
+
+def _torch_sums(x: Array, keys: np.ndarray) -> np.ndarray:
+    """Return Σ_j (h_j(x_j) - h_j(0)) of rows on a device; torch has no shifts of numbers without a sign."""
+    import torch
+
+    def mixed(state: Any) -> Any:
+        state = (state ^ ((state >> 30) & (2**34 - 1))) * (_FIRST - 2**64)
+        state = (state ^ ((state >> 27) & (2**37 - 1))) * (_SECOND - 2**64)
+        return state ^ ((state >> 31) & (2**33 - 1))
+
+    total = torch.zeros(x.shape[0], dtype=torch.int64, device=x.device)
+    total -= int(np.sum(_mixed(keys)).astype(np.int64))
+    for j, key in enumerate(keys.astype(np.int64).tolist()):
+        column = x[:, j].to(torch.float64) + 0.0
+        column = torch.where(torch.isnan(column), torch.nan, column)
+        total += mixed(column.view(torch.int64) ^ key)
+    return total.cpu().numpy().view(np.uint64)
 
 
 def standard_normal(rng: Any, shape: tuple[int, ...], like: Array) -> Array:

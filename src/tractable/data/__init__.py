@@ -7,6 +7,7 @@ from tractable.data.dispatch import as_source, is_streamed, sample_rows, with_pa
 from tractable.data.files import scan
 from tractable.data.frames import is_frame
 from tractable.data.predict_to import predict_to
+from tractable.data.row_sample import draw_rows
 from tractable.data.source import MAX_BATCH_ROWS, Batch, Composed, ForwardingSource, Prepared, Source, Whole
 from tractable.data.table_columns import TableColumns
 
@@ -24,6 +25,7 @@ __all__ = [
     "Whole",
     "as_source",
     "block_rows",
+    "draw_rows",
     "is_frame",
     "is_sparse",
     "is_streamed",

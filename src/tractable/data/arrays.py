@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.devices import on_host
-from tractable.arrays.namespace import device, is_sparse, namespace_of, to_numpy
+from tractable.arrays.namespace import is_sparse, namespace_of
 from tractable.arrays.weights import check_weights
 from tractable.data.blocks import block_rows, device_rows, in_halves, tree_sum
 from tractable.data.source import Batch, Source, batch_rows
@@ -86,11 +86,6 @@ class ArraySource(_Matrix):
         if check_targets is not None and self.y is not None:
             check_targets([self.y])
         return Batch(X=as_floats(self.X), y=self.y, weights=self.weights)
-
-    def sample(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
-        """See `Source.sample`."""
-        positions, weights = _drawn_positions(self, n, rng)
-        return np.asarray(self.X[positions], dtype=np.float64), weights
 
     def assign(self, y: Any = None, weights: Any = None) -> "ArraySource":
         given = {name: part for name, part in (("y", y), ("weights", weights)) if part is not None}
@@ -266,23 +261,6 @@ class DeviceArraySource(_Matrix):
     def collect(self, check_targets: Callable[[list[Any]], None] | None = None) -> Batch:
         """See `Source.collect`: the array itself, without a copy."""
         return Batch(X=self.X, y=self.y, weights=self.weights)
-
-    def sample(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
-        """See `Source.sample`: the rows that are drawn, and no others, come to the host."""
-        positions, weights = _drawn_positions(self, n, rng)
-        xp = namespace_of(self.X)
-        which = xp.asarray(positions, device=device(self.X))
-        return to_numpy(xp.take(self.X, which, axis=0)).astype(np.float64), weights
-
-
-def _drawn_positions(
-    rows: ArraySource | DeviceArraySource, n: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return where the rows of a `Source.sample` are, and their weights: no others are read."""
-    weights = None if rows.weights is None else to_numpy(rows.weights)
-    positions = ArraySource(X=np.arange(float(rows.n_rows))[:, None], weights=weights)
-    drawn, weights = Source.sample(positions, n, rng)
-    return drawn[:, 0].astype(np.int64), weights
 
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))

@@ -136,10 +136,6 @@ class DeviceStream(ForwardingSource):
         """See `Source.accumulate`: a few rows at a time are learned from on the host."""
         return self.source.accumulate(step, state, rows=rows)
 
-    def sample(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
-        """See `Source.sample`: rows of the host."""
-        return self.source.sample(n, rng)
-
     def targets(self) -> tuple[np.ndarray, np.ndarray | None]:
         """See `Source.targets`: those of the host."""
         return self.source.targets()

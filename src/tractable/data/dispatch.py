@@ -12,6 +12,7 @@ import numpy as np
 from tractable.arrays.namespace import check_unmasked, is_collection, is_foreign_array, namespace_of
 from tractable.data.arrays import ArraySource, DeviceArraySource
 from tractable.data.frames import frame_source, is_frame
+from tractable.data.row_sample import draw_rows
 from tractable.data.source import Batch, ForwardingSource, Source
 from tractable.value import replace, value
 
@@ -292,11 +293,13 @@ def _fill_uncounted(batch: Any) -> Any:
 def sample_rows(
     data: Any, weights: Any, n: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return at most n rows and their weights, in their order; every row is as likely as any other.
+    """Return at most n distinct rows and their weights; each is as likely as any other.
 
-    One pass in bounded memory: each row draws a random number, and the n smallest are kept. The draw depends
-    on the order of the rows alone, so batches give what the array they came from gives. Weights are carried
-    along and do not change which rows are drawn; rows of weight zero are left out.
+    The draw depends on the rows and the seed alone: not on their order, nor on how they are cut into blocks,
+    nor on whether they are in memory, in files, on a cluster or on a device. It takes one pass in bounded
+    memory: the rows of the n smallest hashes are kept, and the weights of equal rows are added. If a few rows
+    have much of the weight, a second pass draws rows by how much they weigh. The rows are in lexicographic
+    order, which the units of the columns do not change; those of weight zero are left out.
 
     Parameters
     ----------
@@ -313,4 +316,5 @@ def sample_rows(
     >>> rows.shape
     (3, 1)
     """
-    return as_source(data, None, weights).sample(n, rng)
+    drawn = draw_rows(as_source(data, None, weights), n, rng)
+    return drawn.rows, None if np.all(drawn.weights == 1.0) else drawn.weights

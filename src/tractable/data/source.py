@@ -88,12 +88,17 @@ class Source(ABC):
     def blocks(self, rows: int | None = None) -> Iterator[Batch]:
         """Start a fresh pass in blocks of at most so many rows; by default, of four caches."""
         # Handing a block to a thread costs as much as the arithmetic of a small one: four at a time.
-        step = rows or 4 * block_rows(self.n_features)
+        step, empty, n_rows = rows or 4 * block_rows(self.n_features), None, 0
         for batch in self.batches():
-            if batch.n_rows <= step:
+            n_rows += batch.n_rows
+            if not batch.n_rows:  # is left out, unless it is all there is
+                empty = batch
+            elif batch.n_rows <= step:
                 yield batch
             else:
                 yield from (batch[a : a + step] for a in range(0, batch.n_rows, step))
+        if empty is not None and not n_rows:
+            yield empty
 
     def reduce(
         self,
@@ -184,18 +189,6 @@ class Source(ABC):
         weights = [part for _, part in parts if part is not None]
         return np.concatenate(y), np.concatenate(weights) if weights else None
 
-    def sample(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return at most n rows and their weights, each row as likely as any other; see `sample_rows`."""
-        drawn, bound = None, np.inf
-        for batch in self.batches():
-            keys = rng.random(batch.n_rows)
-            found = DrawnRows.of(batch, keys, n, bound)
-            drawn = found if drawn is None else drawn + found
-            bound = np.max(drawn.keys) if len(drawn.keys) == n else np.inf  # later rows have smaller ones
-        if drawn is None:
-            raise ValueError("data has no rows")
-        return drawn.rows, None if np.all(drawn.weights == 1.0) else drawn.weights
-
     def map(self, function: Callable[[Batch], Batch], *, n_features: int | None = None) -> "Source":
         """Return the source of these rows with `function` applied to every batch."""
         return _Mapped(source=self, function=function, width=n_features)
@@ -225,43 +218,6 @@ class Source(ABC):
             f"y and weights: {type(self).__name__} carries its own targets and weights; "
             "give them where it is made"
         )
-
-
-@value
-class DrawnRows:
-    """The rows with the n smallest of random keys, in their order; they add, and their sum has as many."""
-
-    rows: np.ndarray  # (at most n, d)
-    weights: np.ndarray
-    keys: np.ndarray
-    n: int
-
-    @property
-    def most_rows(self) -> int:
-        """How many rows a cluster may bring to one machine."""
-        return self.n
-
-    @classmethod
-    def of(cls, batch: Batch, keys: np.ndarray, n: int, bound: float = np.inf) -> "DrawnRows":
-        """Return rows drawn of a batch that have a key each; those of weight zero, or above, are left out."""
-        weights = batch.row_weights
-        some = np.flatnonzero((keys <= bound) & (weights > 0))
-        chosen = some[_smallest(keys[some], n)]
-        rows = np.asarray(batch.X[chosen], dtype=np.float64)
-        return cls(rows=rows, weights=weights[chosen], keys=keys[chosen], n=n)
-
-    def __add__(self, other: "DrawnRows") -> "DrawnRows":
-        keys = np.concatenate([self.keys, other.keys])
-        chosen = _smallest(keys, self.n)
-        old, new = chosen[chosen < len(self.keys)], chosen[chosen >= len(self.keys)] - len(self.keys)
-        rows = np.concatenate([self.rows[old], other.rows[new]])
-        weights = np.concatenate([self.weights[old], other.weights[new]])
-        return DrawnRows(rows=rows, weights=weights, keys=keys[chosen], n=self.n)
-
-
-def _smallest(keys: np.ndarray, n: int) -> np.ndarray:
-    """Return the positions of the n smallest keys, in order."""
-    return np.sort(np.argpartition(keys, n)[:n]) if len(keys) > n else np.arange(len(keys))
 
 
 @value

@@ -3,16 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
-from itertools import accumulate as running_sums
 from typing import Any, TypeVar
 
-import numpy as np
 from dask.delayed import delayed
 
 from tractable.arrays.namespace import not_held
 from tractable.data import ArraySource, Batch, Composed, Source
 from tractable.data.files import check_readable
-from tractable.data.source import DrawnRows
 from tractable.distributed.cluster import (
     chain,
     clear_errors,
@@ -220,30 +217,6 @@ class DaskSource(Source):
             raise ValueError("X has no rows: every partition is empty")
         return found.total
 
-    def sample(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
-        """See `Source.sample`: drawn on the workers, the rows that the same table in memory would give."""
-        counts = self._row_counts()
-        starts = [0, *running_sums(counts)]
-        keys: list[Any] = [_Keys.at(rng, start, count) for start, count in zip(starts, counts, strict=False)]
-        if hasattr(rng.bit_generator, "advance"):
-            rng.bit_generator.advance(starts[-1])
-        extras = [(key, n) for key in keys]
-        found = self.partitions.summed(self.partitions.apply(_drawn, sent(self.function), extras))
-        if found.total is None:
-            raise ValueError("X has no rows: every partition is empty")
-        drawn = found.total
-        return drawn.rows, None if np.all(drawn.weights == 1.0) else drawn.weights
-
-    def _row_counts(self) -> list[int]:
-        """Return the rows of every partition after the function, by a pass where they are not known."""
-        if self.same_rows and self.partitions.n_rows is not None:
-            return self.partitions.n_rows
-        function = None if self.same_rows else self.function
-        found = self.partitions.summed(self.partitions.apply(_sizes, sent(function)))
-        if self.same_rows:
-            self.partitions.note(found)
-        return list(found.n_rows)
-
     def accumulate(self, step: Callable[[S, Batch], S], state: S, *, rows: int | None = None) -> S:
         """See `Source.accumulate`: partition after partition, the state goes from worker to worker.
 
@@ -280,33 +253,6 @@ class _Reduced:
         return _as_array(batch).reduce(self.of, rows=self.rows, n_threads=1)
 
 
-@value
-class _Keys:
-    """Random keys of the rows of one partition: those that a generator gives after so many draws."""
-
-    generator: np.random.Generator | None
-    drawn: np.ndarray | None
-
-    @classmethod
-    def at(cls, rng: np.random.Generator, start: int, count: int) -> "_Keys":
-        """Return the keys of `count` rows after the first `start`, to be drawn where they are used."""
-        if not hasattr(rng.bit_generator, "advance"):  # draws cannot be skipped
-            return cls(generator=None, drawn=rng.random(count))
-        bits: Any = type(rng.bit_generator)()
-        bits.state = rng.bit_generator.state
-        bits.advance(start)  # a double is one step of the generator
-        return cls(generator=np.random.Generator(bits), drawn=None)
-
-    def draw(self, n: int) -> np.ndarray:
-        """Return the keys."""
-        if self.drawn is not None:
-            return self.drawn
-        assert self.generator is not None
-        bits = type(self.generator.bit_generator)()
-        bits.state = self.generator.bit_generator.state  # a task that is run again draws the same
-        return np.random.Generator(bits).random(n)
-
-
 def _made_and_used(function: Any, head: Any, load: Any, number: int, part: Any, extra: Any) -> Any:
     """Make the batch of a partition and use it; runs on a worker."""
     return function(head, load(number, *part), number, *extra)
@@ -336,20 +282,6 @@ def _holds_rows(statistic: Any) -> bool:
     return is_dataclass(statistic) and any(
         _holds_rows(getattr(statistic, part.name)) for part in fields(statistic)
     )
-
-
-def _drawn(function: Any, batch: Batch, number: int, keys: _Keys, n: int) -> Part:
-    sizes = Sizes.of(batch)
-    with named(number):
-        batch = batch if function is None or not batch.n_rows else function(batch)
-    if not batch.n_rows:
-        return Part(total=None, sizes=sizes)
-    return Part(total=DrawnRows.of(batch, keys.draw(batch.n_rows), n), sizes=sizes)
-
-
-def _sizes(function: Any, batch: Batch, number: int) -> Sizes:
-    with named(number):
-        return Sizes.of(batch if function is None or not batch.n_rows else function(batch))
 
 
 def _accumulated(state: Any, batch: Batch, how: Any) -> Any:

@@ -22,7 +22,8 @@ import numpy as np
 from tractable.arrays.devices import beside, beside_rows, on_host, pass_over
 from tractable.arrays.namespace import is_foreign_array, is_sparse, namespace_of
 from tractable.arrays.random import row_uniforms
-from tractable.data import Batch, Source, SparseSource, as_source, sample_rows
+from tractable.data import Batch, Source, SparseSource, as_source, draw_rows, sample_rows
+from tractable.data.row_sample import lexicographic_order
 from tractable.engines.checkpoint import fingerprint
 from tractable.engines.em import EMProblem, EMResult, best_of, em
 from tractable.engines.fold import fold
@@ -354,6 +355,9 @@ class KMeansProblem(EMProblem):
         Number K of centres.
     init : str, array (K, d) or callable
         Initial centres: a name of `SEEDINGS`, centres, or ``init(X, n_clusters, random_state=rng)``.
+    in_order : bool
+        Whether seeds are chosen among the rows in memory as they stand. Otherwise they are chosen among rows
+        drawn by their hashes, so that neither the order nor the place of the rows matters.
     bounds : bool
         Whether bounds on distances are kept, where rows are in memory.
     tol : float
@@ -370,7 +374,9 @@ class KMeansProblem(EMProblem):
         init: Any = "k-means++",
         bounds: bool = True,
         tol: float = 1e-4,
+        in_order: bool = False,
     ) -> None:
+        self.in_order = in_order
         self.source, self.standardizer, self.variance = source, standardizer, variance
         self.n_clusters, self.init, self.tol = n_clusters, init, tol
         self.total = 1.0
@@ -516,7 +522,7 @@ class KMeansProblem(EMProblem):
             factor = OVERSAMPLING * self.n_clusters / cost
             step = DrawStep(centers=centers, standardizer=self.standardizer, factor=factor, seed=int(seed))
             drawn = self.source.beside_model(None).reduce(step)  # of rows on the host
-            centers = np.concatenate([centers, drawn.rows])
+            centers = np.concatenate([centers, drawn.rows[lexicographic_order(drawn.rows)[0]]])
             found = self.source.reduce(AssignStep(centers=centers, standardizer=self.standardizer))
             cost = found.inertia
         found = self.source.reduce(AssignStep(centers=centers, standardizer=self.standardizer))
@@ -528,14 +534,14 @@ class KMeansProblem(EMProblem):
 
     def _seeding_rows(self, rng: np.random.Generator) -> Batch:
         assert self.source is not None
-        if self.source.in_memory:
+        if self.source.in_memory and (self.in_order or callable(self.init)):
             return self.source.collect()
         most = max(SEEDING_ROWS, SEEDING_ROWS_A_CLUSTER * self.n_clusters)
-        # A generator of its own: the draws that follow are then those for the same rows in memory.
-        x, weights = sample_rows(self.source, None, most, rng.spawn(1)[0])
-        if len(x) < self.n_clusters:
-            raise ValueError(f"X has n_samples={len(x)} that count, fewer than n_clusters={self.n_clusters}")
-        return Batch(X=x, weights=weights)
+        drawn = draw_rows(self.source, most, rng.spawn(1)[0])
+        if drawn.n_counted < self.n_clusters:
+            count = drawn.n_counted
+            raise ValueError(f"X has n_samples={count} that count, fewer than n_clusters={self.n_clusters}")
+        return Batch(X=drawn.rows, weights=None if np.all(drawn.weights == 1.0) else drawn.weights)
 
 
 @value
@@ -586,7 +592,8 @@ def kmeans(
     """
     source = as_source(x, None, weights)
     standardizer, variance = distance_standardizer(source)
-    problem = KMeansProblem(source, standardizer, n_clusters=n_clusters, variance=variance, tol=tol)
+    options: dict[str, Any] = {"variance": variance, "tol": tol, "in_order": True}
+    problem = KMeansProblem(source, standardizer, n_clusters=n_clusters, **options)
     found = best_of(lambda _: problem.run_em(problem.initial(rng), max_iter), n_init)
     if found.interrupted:  # half of an initialisation is of no use
         raise KeyboardInterrupt
@@ -734,7 +741,9 @@ def _standardized_clusters(
 ) -> Any:
     """Return the clusters (n,) of one start of `kmeans`, of rows whose columns have a variance of 1."""
     source = as_source(z, None, weights)
-    problem = KMeansProblem(source, Standardizer.identity(z.shape[1]), n_clusters=n_clusters)
+    # Rounding differs from place to place in standardized rows: no hash may be taken of them.
+    identity = Standardizer.identity(z.shape[1])
+    problem = KMeansProblem(source, identity, n_clusters=n_clusters, in_order=True)
     found = problem.run_em(problem.initial(rng), 100)
     if found.interrupted:
         raise KeyboardInterrupt

@@ -20,7 +20,7 @@ from tractable.base import (
     check_number,
     check_rows,
 )
-from tractable.data import Batch, Source, as_source
+from tractable.data import Batch, Source, as_source, sample_rows
 from tractable.data.blocks import map_matrix_rows, stacked
 from tractable.engines.fold import fold
 from tractable.engines.kmeans import kmeans
@@ -194,7 +194,7 @@ class NystromGaussianProcess(ScalableGaussianProcess):
         if prior.kernel.has_noise:
             raise ValueError("kernel must have white noise as a term of a sum alone, not within a product")
         drawing, order, centres = rng.spawn(3)  # one of them must not change what the others draw
-        held, _ = _with_targets(data).sample(MOST_HELD, drawing)
+        held, _ = sample_rows(_with_targets(data), None, MOST_HELD, drawing)
         self._held_ = order.permutation(held)
         self.inducing_points_ = self._points(prior, centres)
         prior, search = self._learned(prior, partial(self._evidence, data), rng)
