@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.devices import beside, on_host
+from tractable.arrays.double_double import two_sum
 from tractable.arrays.limits import power_of_two, too_large
 from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, is_sparse, namespace_of
@@ -112,7 +113,8 @@ class Moments(MeanStatistic):
         """Merge by the pairwise update of Chan, Golub and LeVeque (1983); 0 + 0 = 0."""
         xp = namespace_of(self.mean)
         weight, fraction, step = pairwise_update(self, other)
-        mean, rest = merged_mean(self, other, fraction, step)
+        batch = self.mean.ndim > 1
+        mean, rest = merged_mean(self, other, _column(fraction, xp) if batch else fraction, step)
         rows = _few_rows(self, other)
         if rows is not None:
             between = np.sqrt(self.weight * fraction) * step
@@ -186,6 +188,8 @@ class DiagonalMoments(MeanStatistic):
         Weight of all rows, observed or not.
     unseen : float or array of shape (...)
         Weight of the rows in which nothing was observed.
+    rest : float or array of shape (..., d)
+        As of `Moments`.
 
     Examples
     --------
@@ -202,6 +206,7 @@ class DiagonalMoments(MeanStatistic):
     scatter: Array
     total: Any
     unseen: Any
+    rest: Any = 0.0
 
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "DiagonalMoments":
@@ -211,11 +216,11 @@ class DiagonalMoments(MeanStatistic):
         x = as_rows(x)
         w = as_weights(weights, x)
         xp = namespace_of(x)
-        total, mean, scatter = diagonal_moments(x, w)
+        total, mean, scatter, rest = diagonal_moments(x, w)
         # A missing entry makes its mean NaN, so complete blocks need no look at the entries.
         if bool(xp.all(xp.isfinite(mean))):
             weight, unseen = total + xp.zeros_like(mean), total * 0.0
-            found = cls(weight=weight, mean=mean, scatter=scatter, total=total, unseen=unseen)
+            found = cls(weight=weight, mean=mean, scatter=scatter, total=total, unseen=unseen, rest=rest)
         else:
             with np.errstate(invalid="ignore", over="ignore"):
                 found = cls._incomplete(x, counts(w, x), total)
@@ -249,17 +254,19 @@ class DiagonalMoments(MeanStatistic):
         mean = product(one, filled) / safe
         centred = xp.where(seen, x - mean, xp.zeros_like(x))
         remainder = product(one, centred) / safe
+        mean, rest = two_sum(mean, remainder)
         return cls(
             weight=weight,
-            mean=mean + remainder,
+            mean=mean,
             scatter=product(one, centred * centred) - weight * remainder * remainder,
             total=total,
             unseen=product(one, xp.astype(~xp.any(seen, axis=1), one.dtype)),
+            rest=rest,
         )
 
     def moved(self, step: Array) -> "DiagonalMoments":
         """Return the statistic of the rows plus a step, (d,)."""
-        return replace(self, mean=self.mean + step)
+        return replace(self, mean=self.mean + step, rest=0.0)
 
     @staticmethod
     def least_rows(n_columns: int) -> int:
@@ -269,13 +276,20 @@ class DiagonalMoments(MeanStatistic):
     def _merged(self, other: "DiagonalMoments") -> "DiagonalMoments":
         """Merge by the pairwise update, column by column."""
         weight, fraction, step = pairwise_update(self, other)
+        mean, rest = merged_mean(self, other, fraction, step)
         return DiagonalMoments(
             weight=weight,
-            mean=self.mean + fraction * step,
+            mean=mean,
             scatter=self.scatter + other.scatter + self.weight * fraction * step * step,
             total=self.total + other.total,
             unseen=self.unseen + other.unseen,
+            rest=rest,
         )
+
+    def canonical(self) -> dict[str, Any]:
+        """See `Moments.canonical`."""
+        names = ("weight", "mean", "scatter", "total", "unseen")
+        return {name: getattr(self, name) for name in names}
 
 
 @value

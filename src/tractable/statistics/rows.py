@@ -104,18 +104,19 @@ def merged_mean(a: Any, b: Any, fraction: Any, step: Array) -> tuple[Array, Arra
     Parameters
     ----------
     a, b : statistics
-        With weights that may be a batch, (...).
-    fraction, step
-        As `pairwise_update` returns them.
+        With means (..., d).
+    fraction : float or array
+        The part of the weight that b has, of the dimensions of the mean where there are several.
+    step : array (..., d)
+        As `pairwise_update` returns it.
     """
     xp = namespace_of(a.mean)
-    if xp is np and a.mean.ndim == 1:  # from the mean of that with most of the weight
+    if xp is np and np.ndim(fraction) == 0:  # from the mean of that with most of the weight
         near = bool(fraction <= 0.5)
         base, moved = (
             (a.mean, a.rest + fraction * step) if near else (b.mean, b.rest - (1.0 - fraction) * step)
         )
     else:
-        fraction = xp.asarray(fraction, dtype=xp.float64)[..., None]
         near = fraction <= 0.5
         base = xp.where(near, a.mean, b.mean)
         moved = xp.where(near, a.rest + fraction * step, b.rest - (1.0 - fraction) * step)

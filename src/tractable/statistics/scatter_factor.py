@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.double_double import two_sum
 from tractable.arrays.limits import LARGEST, too_large
 from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
@@ -15,6 +16,7 @@ from tractable.statistics.rows import (
     as_weights,
     check_rate,
     check_squares,
+    merged_mean,
     pairwise_update,
     weighted_rows,
 )
@@ -39,6 +41,8 @@ class ScatterFactor(MeanStatistic):
         A with AᵀA = S: the centred rows √w (x - mean), or a triangle.
     scatter : array (d, d), optional
         S; given where `factor` is not.
+    rest : float or array (d,)
+        As of `Moments`.
     triangular : bool
         Whether many rows are reduced to a triangular factor (by QR) and not to S: it keeps the digits of
         directions of little variance, which S, whose condition is the square of that of the rows, loses.
@@ -60,6 +64,7 @@ class ScatterFactor(MeanStatistic):
     factor: Array | None = None
     scatter: Array | None = None
     triangular: bool = False
+    rest: Any = 0.0
 
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "ScatterFactor":
@@ -72,7 +77,7 @@ class ScatterFactor(MeanStatistic):
             found = Moments.of(x, w)
         _check_finite(found.mean)
         check_squares(namespace_of(x).linalg.diagonal(found.scatter), x, found.mean, w)
-        return cls(weight=found.weight, mean=found.mean, scatter=found.scatter)
+        return cls(weight=found.weight, mean=found.mean, scatter=found.scatter, rest=found.rest)
 
     @classmethod
     def triangle_of(cls, x: Any, weights: Any = None) -> "ScatterFactor":
@@ -82,9 +87,9 @@ class ScatterFactor(MeanStatistic):
         if _are_few(x.shape[0], x.shape[1]):
             return _of_few(cls, x, w, triangular=True)
         with np.errstate(invalid="ignore", over="ignore"):
-            weight, mean, factor, _ = centred_triangle(x, x[:, :0], w)
+            weight, mean, factor, rest = centred_triangle(x, x[:, :0], w)
         _check_finite(mean, factor)
-        return cls(weight=weight, mean=mean, factor=_frozen(factor), triangular=True)
+        return cls(weight=weight, mean=mean, factor=_frozen(factor), triangular=True, rest=rest)
 
     @staticmethod
     def least_rows(n_columns: int) -> int:
@@ -99,19 +104,20 @@ class ScatterFactor(MeanStatistic):
     def _merged(self, other: "ScatterFactor") -> "ScatterFactor":
         xp = namespace_of(self.mean)
         weight, fraction, step = pairwise_update(self, other)
-        mean = self.mean + fraction * step
+        mean, rest = merged_mean(self, other, fraction, step)
+        named: dict[str, Any] = {"weight": weight, "mean": mean, "rest": rest}
         if self.factor is None or other.factor is None:
             total = self.moments() + other.moments()
-            return ScatterFactor(weight=weight, mean=mean, scatter=total.scatter)
+            return ScatterFactor(**named, scatter=total.scatter)
         between = (xp.sqrt(xp.asarray(self.weight * fraction, dtype=xp.float64)) * step)[None, :]
         parts = [part for part in (self.factor, other.factor, between) if part.shape[0]]
         rows = xp.concat(parts) if parts else self.factor
         triangular = self.triangular or other.triangular
         if _are_few(rows.shape[0], self.dim):
-            return ScatterFactor(weight=weight, mean=mean, factor=_frozen(rows), triangular=triangular)
+            return ScatterFactor(**named, factor=_frozen(rows), triangular=triangular)
         if triangular:
-            return ScatterFactor(weight=weight, mean=mean, factor=_frozen(triangle(rows)), triangular=True)
-        return ScatterFactor(weight=weight, mean=mean, scatter=product(rows.T, rows))
+            return ScatterFactor(**named, factor=_frozen(triangle(rows)), triangular=True)
+        return ScatterFactor(**named, scatter=product(rows.T, rows))
 
     def discount(self, rate: float) -> "ScatterFactor":
         """Return the statistic of the same rows with `rate` times their weights."""
@@ -126,7 +132,7 @@ class ScatterFactor(MeanStatistic):
     def moments(self) -> Moments:
         """Return the moments, with the scatter as a matrix (d, d)."""
         scatter = product(self.factor.T, self.factor) if self.factor is not None else self.scatter
-        return Moments(weight=self.weight, mean=self.mean, scatter=scatter)
+        return Moments(weight=self.weight, mean=self.mean, scatter=scatter, rest=self.rest)
 
     def trace(self) -> float:
         """Return the trace of the scatter: the sum of the squared distances of the rows from the mean."""
@@ -157,7 +163,8 @@ def _of_few(cls: type[ScatterFactor], x: Array, w: Array | None, *, triangular: 
     if w is not None:
         rows *= xp.sqrt(w)[:, None]
     _check_finite(mean, rows)
-    return cls(weight=total, mean=mean + rest, factor=_frozen(rows), triangular=triangular)
+    mean, rest = two_sum(mean, rest)
+    return cls(weight=total, mean=mean, factor=_frozen(rows), triangular=triangular, rest=rest)
 
 
 def _frozen(x: Array) -> Array:

@@ -100,7 +100,8 @@ def _mapped(part: Any, of: Any) -> Any:
     """Return what a function makes of a tuple of K statistics, or of the arrays of a batched one."""
     if isinstance(part, tuple):
         return of(part)
-    return replace(part, **{name: of(x) for name, x in parameters(part).items()})
+    # A number is the same for all classes: the rest of a mean that has none.
+    return replace(part, **{name: of(x) for name, x in parameters(part).items() if not isinstance(x, float)})
 
 
 def _sum(a: Any, b: Any) -> Any:

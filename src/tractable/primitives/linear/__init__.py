@@ -601,14 +601,14 @@ def grouped_centred_rows(
     return agnostic.grouped_centred_rows(x, edges, weights)
 
 
-def diagonal_moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
-    """Return the weight of rows (n, d), and the mean and the scatter Σ w (x - mean)² of each column, (d,).
+def diagonal_moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array, Array]:
+    """Return the weight of rows, and mean, scatter Σ w (x - mean)² and rest of the mean of each column, (d,).
 
     As `moments`; the mean of a column with missing entries, NaN, is NaN.
 
     Examples
     --------
-    >>> weight, mean, scatter = diagonal_moments(np.array([[0.0, 1.0], [2.0, 3.0]]))
+    >>> weight, mean, scatter, _ = diagonal_moments(np.array([[0.0, 1.0], [2.0, 3.0]]))
     >>> float(weight), mean.tolist(), scatter.tolist()
     (2.0, [1.0, 2.0], [2.0, 2.0])
     """

@@ -110,9 +110,10 @@ def _grouped_products(root: np.ndarray, edges: np.ndarray, sizes: np.ndarray) ->
 
 
 @SILENT
-def diagonal_moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
+def diagonal_moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array, Array]:
     one, total, mean, centred, remainder = _centred(x, weights)
-    return total, mean + remainder, product(one, centred * centred) - total * remainder * remainder
+    mean, rest = two_sum(mean, remainder)
+    return total, mean, product(one, centred * centred) - total * remainder * remainder, rest
 
 
 def _centred(x: Array, weights: Array | None) -> tuple[Array, Array, Array, Array, Array]:

@@ -189,9 +189,12 @@ def diagonal_moments(x, weights, rows):  # type: ignore[no-untyped-def]
             scatter[j] += square[j] - weight * remainder[j] ** 2 + between
             mean[j] += weight / both * (center[j] - mean[j])
         total = both
+    rest = np.zeros(d)
     for j in range(d if total > 0.0 else 0):
-        mean[j] += shift[j]
-    return total, mean, scatter
+        step = mean[j]
+        mean[j] = shift[j] + step
+        rest[j] = step - (mean[j] - shift[j])
+    return total, mean, scatter, rest
 
 
 @entry("ROWS ROWS VECTOR INT BOOL")
