@@ -24,23 +24,21 @@ from tractable.density.latent_tree.cells import NumberCells
 from tractable.density.latent_tree.model import CellEncoding, CellRowCheck, TreeParameters
 from tractable.density.latent_tree.steps import TreeProblem, marginals_of, tree_over
 from tractable.distributions import LatentTree
-from tractable.engines import EMResult, em, fold
+from tractable.engines import EMResult, fold
 from tractable.value import replace
 
 #: Rows in which cells, the tree and initial parameters are found, and those on which choices are compared.
 SAMPLE_ROWS, CHOICE_ROWS = 20_000, 10_000
 
-#: Share of the rows of a choice that models are fitted to.
-FITTED = 0.8
+#: Parts of the rows of a choice, of which one is held out; in tables of few rows each in turn.
+N_FOLDS, FEW_ROWS = 5, 1_000
 
 #: Numbers of states that are tried.
 STATES = (1, 16, 32, 64)
 
-#: Rounds of EM on a sample, each with priors tilted to the states, and steps of a round.
-ROUNDS, ROUND_STEPS = 5, 6
-
-#: Gain of a row, on average, below which a round ends.
-SMALL_GAIN = 1e-4
+#: Steps of EM on a sample, to compare choices and to begin the search, at most; and the gain of a row, on
+#: average, below which they end.
+CHOICE_STEPS, SAMPLE_STEPS, SMALL_GAIN = 20, 30, 1e-3
 
 
 class LatentTreeDensity(CriteriaMixin, DensityMixin, EMEstimator):
@@ -141,7 +139,7 @@ class LatentTreeDensity(CriteriaMixin, DensityMixin, EMEstimator):
         start: str = "auto",
         max_cells: int = 64,
         unseen: str = "error",
-        tol: float = 1e-3,
+        tol: float = 1e-2,
         max_iter: int = 20,
         random_state: Any = None,
     ) -> None:
@@ -212,13 +210,14 @@ class LatentTreeDensity(CriteriaMixin, DensityMixin, EMEstimator):
 
     def _search(self, problem: TreeProblem, earlier: Any) -> EMResult:
         """Choose the number of states and the start on held-out rows; EM on a sample, then on all rows."""
-        rng, rows = as_generator(self.random_state, name="random_state"), problem.rows
+        draw, rng = as_generator(self.random_state, name="random_state").spawn(2)
+        rows = problem.rows
         assert rows is not None
-        x, weights = sample_rows(rows.data, rows.weights, SAMPLE_ROWS, rng)
+        x, weights = sample_rows(rows.data, rows.weights, SAMPLE_ROWS, draw)
         choice, self.held_out_ = self._choice(problem, x, weights, rng)
         self.n_states_, self.start_ = choice
         own = replace(problem, rows=Rows(data=x, weights=weights), n_states=self.n_states_)
-        params = fitted_to_sample(own, self.start_, rng)
+        params = fitted_to_sample(own, self.start_, rng, SAMPLE_STEPS)
         return self._run_em(replace(problem, n_states=self.n_states_), params)
 
     def _choice(
@@ -228,27 +227,43 @@ class LatentTreeDensity(CriteriaMixin, DensityMixin, EMEstimator):
         states, starts = self._states(), ("row", "near") if self.start == "auto" else (self.start,)
         if len(states) == 1 and (len(starts) == 1 or states[0] == 1 or x.shape[1] < 3):
             return (int(states[0]), starts[0]), {}
-        order = rng.permutation(len(x))[:CHOICE_ROWS]
-        cut = max(1, int(FITTED * len(order)))
-        part, rest = (
-            Rows(data=x[some], weights=None if weights is None else weights[some])
-            for some in (order[:cut], order[cut:])
-        )
+        parts = np.array_split(rng.permutation(len(x))[:CHOICE_ROWS], N_FOLDS)
+        folds = range(N_FOLDS if len(x) <= FEW_ROWS else 1)
+        held = np.concatenate([parts[i] for i in folds])
+        held_weights = None if weights is None else weights[held]
+
+        def held_out(n: int, start: str) -> np.ndarray:
+            """Return log densities of held-out rows under models of the others."""
+            found = []
+            for i in folds:
+                some = np.concatenate([part for j, part in enumerate(parts) if j != i])
+                rows = Rows(data=x[some], weights=None if weights is None else weights[some])
+                block = problem.encoding(Batch(X=rows.data, weights=rows.weights))
+                own = replace(
+                    problem,
+                    rows=rows,
+                    n_states=n,
+                    parents=tree_over(problem.encoding, block),
+                    marginals=marginals_of(problem.encoding, block),
+                )
+                params = fitted_to_sample(own, start, rng, CHOICE_STEPS)
+                density = problem.encoding.distribution(own.parents, params, None)
+                found.append(density.log_prob(x[parts[i]]))
+            return np.concatenate(found)
+
         scores = dict[tuple[int, str], np.ndarray]()
         for start in starts:
             best = -np.inf
             for n in map(int, states):
                 if n == 1 and (1, starts[0]) in scores:
                     continue
-                params = fitted_to_sample(replace(problem, rows=part, n_states=n), start, rng)
-                density = problem.encoding.distribution(problem.parents, params, None)
-                scores[n, start] = np.asarray(density.log_prob(rest.data))
-                mean = float(np.average(scores[n, start], weights=rest.weights))
+                scores[n, start] = held_out(n, start)
+                mean = float(np.average(scores[n, start], weights=held_weights))
                 if mean < best:
                     break
                 best = mean
-        found = {key: float(np.average(own, weights=rest.weights)) for key, own in scores.items()}
-        return _simplest_of_the_best(scores, rest.weights), found
+        means = {key: float(np.average(own, weights=held_weights)) for key, own in scores.items()}
+        return _simplest_of_the_best(scores, held_weights), means
 
     def _fitted_params(self, problem: TreeProblem) -> TreeParameters:
         return self._params_
@@ -329,25 +344,18 @@ def _simplest_of_the_best(scores: dict[tuple[int, str], np.ndarray], weights: An
     return first
 
 
-def fitted_to_sample(problem: TreeProblem, start: str, rng: np.random.Generator) -> TreeParameters:
-    """Return parameters after rounds of EM on rows in memory, each with priors tilted to the states."""
-    params, last = problem.started(start, rng), -np.inf
-    weights = problem.rows.weights if problem.rows is not None else None
-    n = float(len(problem.rows.data) if weights is None else np.sum(weights))  # type: ignore[union-attr]
-    for _ in range(ROUNDS):
-        found = em(
-            problem.expect,
-            problem.maximize,
-            params,
-            problem.data,
-            tol=SMALL_GAIN,
-            max_iter=ROUND_STEPS,
-            scale=n,
-            label="latent tree",
-        )
-        sums = problem.data.reduce(problem.expect(found.params))
+def fitted_to_sample(
+    problem: TreeProblem, start: str, rng: np.random.Generator, n_steps: int
+) -> TreeParameters:
+    """Return parameters after steps of EM on rows in memory, each under priors tilted to the states."""
+    rows, last = problem.rows, -np.inf
+    assert rows is not None
+    n = float(len(rows.data) if rows.weights is None else rows.weights.sum())
+    params = problem.started(start, rng)
+    for _ in range(n_steps):
+        sums = problem.data.reduce(problem.expect(params))
         params = problem.tilted(sums)
-        if problem.n_states == 1 or sums.log_likelihood - last < SMALL_GAIN * n:
+        if sums.log_likelihood - last < SMALL_GAIN * n:
             break
         last = sums.log_likelihood
     return params

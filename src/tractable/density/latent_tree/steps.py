@@ -186,7 +186,7 @@ class TreeProblem(EMProblem):
             else:
                 links[j] = states[p].T @ (r if w is None else r * w)
             if start == "row" and p >= 0:  # a tenth of the rows at random links lets columns part
-                links[j] += 0.1 * block.n_rows / links[j].size * rng.random(links[j].shape)
+                links[j] += 0.1 * links[j].sum() / links[j].size * rng.random(links[j].shape)
         flat = tuple(np.repeat(FLAT * g[None], self.n_states, axis=0) for g in self.marginals)
         empty = TreeParameters(links=links, leaves=(), pseudocounts=flat)
         sums = TreeSums(leaves=tuple(leaves), links=links, log_likelihood=0.0, penalty=0.0, params=empty)
@@ -196,11 +196,12 @@ class TreeProblem(EMProblem):
         """Return responsibilities (n, H) of a latent class model of some columns."""
         from scipy.sparse import hstack
 
-        H, n = self.n_states, block.n_rows
+        H = self.n_states
         x = hstack([block.indicators[j] for j in some], format="csr")
         marginal = np.concatenate([self.marginals[j] for j in some])
         categories = Categories(sizes=self.encoding.sizes[some])
-        seeds = x[rng.choice(n, H, replace=n < H)].toarray()
+        kinds = np.unique(block.codes[:, some], axis=0, return_index=True)[1]  # rows of a weight are one
+        seeds = x[kinds[rng.choice(len(kinds), H, replace=len(kinds) < H)]].toarray()
         p = categories.probabilities(4.0 * marginal + 2.0 * seeds, marginal[None])
         size = np.full(H, 1.0 / H)
         for step in range(CLASS_STEPS + 1):
