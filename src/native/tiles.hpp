@@ -1,10 +1,14 @@
 // Squared distances and exponentials of a tile of numbers, written so that they use the lanes of the processor.
 #pragma once
-#include <bit>
-
 #include "core.hpp"
 
 namespace tractable {
+
+// exp of this is the least normal number, nearly; what lies below counts as zero.
+inline constexpr double LOWEST = -708.0;
+
+// Replace x[:n] ≤ 0 by exp(x), to the last digits; by zero below `LOWEST`.
+void exp_tile(double* __restrict x, Index n);
 
 namespace tiles {
 // `More` says whether sums go on from those before: a test in the loop would cost more than its arithmetic.

@@ -4,9 +4,16 @@ import mpmath
 import numpy as np
 import pytest
 
-from tractable.primitives.kernel_sums import KINDS, kernel_spreads, left_out_scales, log_kernel_sums
+from tractable.primitives import native
+from tractable.primitives.kernel_sums import (
+    KINDS,
+    kernel_spreads,
+    left_out_scales,
+    log_kernel_sums,
+    tree_sums,
+)
 from tractable.primitives.kernel_sums.agnostic import log_kernel_sums as agnostic
-from tractable.primitives.kernel_sums.line import line_sums
+from tractable.primitives.kernel_sums.line import line_sums, tail_sums
 from tractable.smoothing import WINDOWS
 
 NAMES = sorted(KINDS)
@@ -106,7 +113,7 @@ def test_left_out_sums(name, rng):
     lone = (expected == 0) & (name in ("gaussian", "laplace"))  # beyond long doubles too
     sums = line_sums(x, w, name)
     found = np.empty(len(x))
-    found[sums.order] = sums.log_left_out(left[sums.order], 0, len(x))[0]
+    found[sums.order] = sums.log_left_out(left[sums.order])[0]
     direct = log_kernel_sums(x[:, None], x[:, None], w, WINDOWS[name].log_profile, name, left)
     slow = agnostic(x[:, None], x[:, None], w, WINDOWS[name].log_profile, left)
     for log_sums in (found, direct, slow):
@@ -143,7 +150,7 @@ def test_spreads_are_weighted_mean_squares(rng):
     terms = np.exp(-0.5 * squares) * w * (1 - np.eye(300))
     expected = (squares * terms).sum(1) / terms.sum(1)
     sums = line_sums(x, w, "gaussian")
-    logs, found = sums.log_left_out(w[sums.order], 0, 300, spread=True)
+    logs, found = sums.log_left_out(w[sums.order], spread=True)
     np.testing.assert_allclose(found, expected[sums.order], rtol=1e-9)
     back = np.empty(300)
     back[sums.order] = logs
@@ -153,5 +160,58 @@ def test_spreads_are_weighted_mean_squares(rng):
 def test_one_far_point_does_not_make_bins_between():
     x = np.array([0.0, 1.0, 1e15])
     sums = line_sums(x, np.ones(3), "gaussian")
-    assert len(sums.parts[1]) == 3
+    assert len(sums.parts[1]) == 3 if native(x) else sums.parts == ()
     np.testing.assert_allclose(sums.log_sums(np.array([1e15])), 0.0, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_number_of_threads_changes_no_bit(name, rng, monkeypatch):
+    x, w = rng.standard_normal((9000, 2)), rng.gamma(1.0, size=9000)
+    left, queries, found = np.minimum(w, 1.0), np.linspace(-3.0, 3.0, 5000), []
+    for threads in ("1", "2", "4"):
+        monkeypatch.setenv("TRACTABLE_NUM_THREADS", threads)
+        line = line_sums(x[:, 0], w, name, 0.1)
+        tree = tree_sums(x / 0.2, w, name)
+        found.append(
+            [
+                *(line.log_sums(queries), *line.log_left_out(left, spread=name == "gaussian")),
+                *(tail_sums(line).cdf(queries), tail_sums(line).cdf(queries, upper=True)),
+                *(*tree.log_sums(x[:500]), *tree.log_sums(x[:500], left[:500])),
+                log_kernel_sums(x[:300], x, w, WINDOWS[name].log_profile, name),
+                kernel_spreads(x[:99], x, w, 0, np.zeros(99)),
+                left_out_scales(x[:99], x, w, 0, np.array([1.0, 2.0]), 1),
+            ]
+        )
+    for other in found[1:]:
+        for mine, theirs in zip(found[0], other, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("n", [1, 2, 255, 256, 257, 511, 512, 513])
+def test_every_number_of_points(name, n, rng):
+    """At the edges of tiles; queries of any memory order, single precision and read-only, and none."""
+    x, w = rng.standard_normal((n, 3)), rng.gamma(1.0, size=n)
+    q = np.repeat(rng.standard_normal((9, 3)).astype(np.float32), 2, axis=0)[::2]
+    q.flags.writeable = False
+    profile = WINDOWS[name].log_profile
+    for given in (q, np.asfortranarray(q), q[:0]):
+        found = log_kernel_sums(given, np.asfortranarray(x), w, profile, name)
+        np.testing.assert_allclose(
+            found, agnostic(given.astype(float), x, w, profile), rtol=1e-12, atol=1e-12
+        )
+
+
+def test_a_query_that_is_no_number_has_no_sum(rng):
+    x = rng.standard_normal((600, 2))
+    q = np.array([[0.0, np.nan], [0.0, 0.0], [np.inf, 0.0]])
+    found = log_kernel_sums(q, x, None, WINDOWS["gaussian"].log_profile, "gaussian")
+    assert not found[0] > -np.inf
+    assert np.isfinite(found[1])
+    assert found[2] == -np.inf
+
+
+def test_queries_that_are_no_points_are_refused(rng):
+    x = rng.standard_normal((6, 2))
+    with pytest.raises((ValueError, IndexError)):
+        kernel_spreads(x, x, None, 3, np.zeros(6))

@@ -1,4 +1,4 @@
-"""The compiled sums of windows equal the obvious ones."""
+"""The native sums of windows equal the obvious ones."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from tractable.primitives.kernel_sums import LocalWindows, window_blocks
 
 
 def fast(x, points, whiten, heights, of_rows):
-    """The compiled sums."""
+    """The native sums."""
     rates = 0.5 * np.linalg.eigvalsh(np.swapaxes(whiten, 1, 2) @ whiten)[:, 0]
     given = {"points": points, "heights": heights, "blocks": window_blocks(points)}
     if of_rows:
@@ -31,7 +31,7 @@ def problem(rng, q, m, dim, of_rows):
 @pytest.mark.parametrize(
     ("q", "m", "dim"), [(0, 3, 2), (1, 1, 1), (20, 30, 1), (20, 300, 3), (5, 400, 12), (3, 300, 40)]
 )
-def test_compiled_equals_agnostic(rng, q, m, dim, of_rows):
+def test_native_equals_agnostic(rng, q, m, dim, of_rows):
     given = problem(rng, q, m, dim, of_rows)
     np.testing.assert_allclose(fast(*given), obvious(*given), rtol=1e-12, atol=1e-12)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tractable.primitives import native
 from tractable.primitives.kernel_sums import KINDS, log_kernel_sums, tree_sums
 from tractable.smoothing import WINDOWS
 from tractable.smoothing.sums import WindowSums
@@ -45,6 +46,9 @@ def test_a_tree_is_used_where_it_leaves_points_out(rng):
     narrow, wide = (
         WindowSums(points=x / h, weights=np.ones(len(x)), window=WINDOWS["gaussian"]) for h in (0.02, 2.0)
     )
+    if not native(x):  # the array API adds all pairs
+        assert (narrow.path, wide.path) == ("dense", "dense")
+        return
     assert (narrow.path, wide.path) == ("tree-pruned sum", "direct sum")
     q = x[::40] / 0.02
     assert narrow.tree.log_sums(q)[1].mean() < 0.2 * len(x)

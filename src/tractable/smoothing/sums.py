@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.data.blocks import map_blocks, map_matrix_rows, stacked
-from tractable.primitives import few_pairs
+from tractable.primitives import native
 from tractable.primitives.kernel_sums import KINDS, TreeSums, kernel_spreads, log_kernel_sums, tree_sums
 from tractable.primitives.kernel_sums.line import (
     LineSums,
@@ -21,10 +21,8 @@ from tractable.primitives.kernel_sums.line import (
 from tractable.smoothing.windows import WINDOWS, Window
 from tractable.value import value
 
-#: Queries of a line, and pairs of a query and a point in space, that a thread is handed at a time.
-_LINE_QUERIES = 4096
+#: Pairs of a query and a point that are handed on at a time.
 _PAIRS = 2**23
-_TREE_QUERIES = 512
 
 #: Pairs that are held at a time where no way of summing is prepared.
 _DENSE = 2**21
@@ -42,11 +40,6 @@ _TOLERANCES = {
     "sum within reach": 1e-12,
     "dense": 1e-12,
 }
-
-
-#: How many times as many pairs are added in NumPy for densities as in a search for a bandwidth, which adds
-#: them again and again: about a million, in ten milliseconds.
-FEW_SUMS = 4
 
 
 @value
@@ -70,8 +63,8 @@ class WindowSums:
     Examples
     --------
     >>> sums = WindowSums(points=np.array([[0.0], [2.0]]), weights=np.ones(2), window=WINDOWS["gaussian"])
-    >>> sums.path, np.exp(sums.log_sums(np.array([[0.0]]))).round(6)
-    ('fast Gauss transform', array([1.135335]))
+    >>> np.exp(sums.log_sums(np.array([[0.0]]))).round(6)
+    array([1.135335])
     """
 
     points: Array  # (n, d)
@@ -81,11 +74,8 @@ class WindowSums:
 
     @property
     def path(self) -> str:
-        """The algorithm of the sums; each has at least eleven correct digits, however far a query is.
-
-        The windows of few pairs of a query and a point are all added.
-        """
-        if not self._compiled:
+        """The algorithm of the sums; each has at least eleven correct digits, however far a query is."""
+        if not self._native:
             return "dense" if self.near is None else "sum within reach"
         if self.points.shape[1] > 1:
             return "direct sum" if self.tree is None else "tree-pruned sum"
@@ -103,19 +93,15 @@ class WindowSums:
         near = self.near
         if near is not None:
             return near.log_sums(queries, self.window.log_profile)
-        if not self._compiled or few_pairs(queries[::FEW_SUMS], self.points):
+        if not self._native:
             return self._of_all_pairs(queries, None)
-        line = self.line
-        if line is not None:
-            return _blocks(lambda a, b: line.log_sums(queries[a:b, 0]), len(queries), _LINE_QUERIES)
-        return self._in_space(queries, None)
+        return self._in_space(queries, None) if self.line is None else self.line.log_sums(queries[:, 0])
 
     def tail_masses(self, queries: Array, *, upper: bool = False) -> Array:
         """Return the mass below numbers (m,), or above them, accurate in the tail."""
-        near = self.near
-        tails = None if few_pairs(queries, self.points) else self.tails
+        near, tails = self.near, self.tails
         if tails is not None:
-            return _blocks(lambda a, b: tails.cdf(queries[a:b], upper=upper), len(queries), _LINE_QUERIES)
+            return tails.cdf(queries, upper=upper)
         if near is not None:
             return near.cdf(queries, self.window.cdf, upper=upper)
         xp, side = namespace_of(queries), -1.0 if upper else 1.0
@@ -126,26 +112,19 @@ class WindowSums:
 
     def log_left_out(self, left: np.ndarray) -> np.ndarray:
         """Return log Σ_j w_j k(|x_i - x_j|²) - left_i k(0) of every point."""
-        if not self._compiled or few_pairs(self.points, self.points):
+        if not self._native:
             return self._of_all_pairs(self.points, left)
         line = self.line
         if line is None:
             return self._in_space(self.points, left)
-        own = left[line.order]
-        found = _blocks(lambda a, b: line.log_left_out(own, a, b)[0], len(line.x), _LINE_QUERIES)
-        return self._unsorted(found)
+        return self._unsorted(line.log_left_out(left[line.order])[0])
 
     def left_out_spreads(self, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return `log_left_out` and, for the Gaussian, the mean of |x_i - x_j|² weighted by its terms."""
-        line = None if few_pairs(self.points, self.points) else self.line
+        line = self.line
         if line is not None:
-            own = left[line.order]
-
-            def both(a: int, b: int) -> np.ndarray:
-                return np.stack(line.log_left_out(own, a, b, spread=True), axis=1)
-
-            found = _blocks(both, len(line.x), _LINE_QUERIES)
-            return self._unsorted(found[:, 0]), self._unsorted(found[:, 1])
+            logs, spreads = line.log_left_out(left[line.order], spread=True)
+            return self._unsorted(logs), self._unsorted(spreads)
         logs, n, points = self.log_left_out(left), len(self.points), self.points / self.scale
         return logs, _blocks(
             lambda a, b: kernel_spreads(points[a:b], points, self.weights, a, logs[a:b]),
@@ -156,7 +135,7 @@ class WindowSums:
     @cached_property
     def line(self) -> LineSums | None:
         """What is prepared of points on a line."""
-        if not self._compiled or self.points.shape[1] > 1:
+        if not self._native or self.points.shape[1] > 1:
             return None
         return line_sums(self.points[:, 0], self.weights, self.window.name, self.scale)
 
@@ -168,7 +147,7 @@ class WindowSums:
     @cached_property
     def near(self) -> NearSums | None:
         """The points sorted, for windows of users that have an end."""
-        if self._compiled or not is_numpy_array(self.points) or math.isinf(self.window.support):
+        if self._native or not is_numpy_array(self.points) or math.isinf(self.window.support):
             return None
         return near_sums(self.points, self.weights, self.scale, self.window.support)
 
@@ -176,16 +155,16 @@ class WindowSums:
     def tree(self) -> TreeSums | None:
         """The points in a tree, where sums of some of them show that its boxes leave most points out."""
         n, d = self.points.shape
-        if not self._compiled or d == 1 or n < _TREE_ROWS:
+        if not self._native or d == 1 or n < _TREE_ROWS:
             return None
         found = tree_sums(self.points, self._counts, self.window.name)
         some = self.points[np.linspace(0, n - 1, _TREE_TRIALS).astype(int)]
         return found if found.log_sums(some)[1].mean() < _TREE_SHARE * n else None
 
     @property
-    def _compiled(self) -> bool:
+    def _native(self) -> bool:
         known = WINDOWS.get(self.window.name) is self.window and self.window.name in KINDS
-        return known and is_numpy_array(self.points)
+        return known and native(self.points) is not None
 
     @property
     def _rows(self) -> int:
@@ -209,32 +188,20 @@ class WindowSums:
         return self._by_rows(of, queries)
 
     def _in_space(self, queries: np.ndarray, left: np.ndarray | None) -> np.ndarray:
-        """Sum over a tree or over all points, on all cores; the queries of `left` are the points."""
-        tree = self.tree
-        if tree is None:
-            return _blocks(
-                lambda a, b: self._direct(queries[a:b], None if left is None else left[a:b], a),
-                len(queries),
-                self._rows,
-            )
-        return _blocks(
-            lambda a, b: tree.log_sums(queries[a:b], None if left is None else left[a:b], a)[0],
-            len(queries),
-            _TREE_QUERIES,
-        )
-
-    def _direct(self, queries: np.ndarray, left: np.ndarray | None, first: int) -> np.ndarray:
+        """Sum over a tree or over all points; the queries of `left` are the points."""
+        if self.tree is not None:
+            return self.tree.log_sums(queries, left)[0]
         profile, name = self.window.log_profile, self.window.name
-        return log_kernel_sums(queries, self._columns, self._counts, profile, name, left, first)
+        return log_kernel_sums(queries, self._columns, self._counts, profile, name, left)
 
     @cached_property
     def _counts(self) -> np.ndarray | None:
-        """The weights, or None where every point counts once, which the compiled loop is faster for."""
+        """The weights, or None where every point counts once, which the native loop is faster for."""
         return None if bool(np.all(self.weights == 1.0)) else self.weights
 
     @cached_property
     def _columns(self) -> np.ndarray:
-        """The points, stored column by column, as the compiled loop reads them."""
+        """The points, stored column by column, as the native loop reads them."""
         return np.asfortranarray(self.points, dtype=np.float64)
 
     def _unsorted(self, found: np.ndarray) -> np.ndarray:

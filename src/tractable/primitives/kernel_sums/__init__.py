@@ -1,13 +1,13 @@
 """Sums of windows over points: all pairs, k-d trees, different shapes; those of a line in `line`."""
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.namespace import Array
-from tractable.primitives import few_pairs, runs_compiled
+from tractable.primitives import native, native_matrix, native_weights
 from tractable.primitives.kernel_sums import agnostic
 from tractable.primitives.neighbors.hyperplane_trees import even_pieces
 from tractable.primitives.neighbors.kd_tree import KDNodes, kd_build, kd_leaves
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-#: Windows that the compiled loops know by name.
+#: Windows that the native loops know by name.
 KINDS = {
     "gaussian": -1,
     "tophat": 0,
@@ -51,8 +51,8 @@ def log_kernel_sums(
     """Return log Σ_i w_i k(|q - x_i|²) of every query q.
 
     Every term is summed, to 1e-12 relative at any distance: where all terms of a Gaussian or Laplace window
-    are below the least number, they are added about the largest. The compiled loop makes no array of the
-    size of the pairs.
+    are below the least number, they are added about the largest. The native loop makes no array of the size
+    of the pairs.
 
     Parameters
     ----------
@@ -78,13 +78,17 @@ def log_kernel_sums(
     >>> np.exp(sums).round(6)
     array([1.135335])
     """
-    if kind is None or few_pairs(queries, points):
+    core = None if kind is None else native(queries)
+    if core is None or kind is None:
         return agnostic.log_kernel_sums(queries, points, weights, log_profile, left, first, scale)
-    from tractable.primitives.kernel_sums.compiled import log_kernel_sums as compiled
-
-    out = np.empty(len(queries))
-    compiled(queries, points.T, weights, KINDS[kind], left, first, out)
+    out, left = np.empty(len(queries)), None if left is None else native_matrix(left)
+    core.log_kernel_sums(*_pairs(queries, points, weights), KINDS[kind], left, first, out)
     return out
+
+
+def _pairs(queries: np.ndarray, points: np.ndarray, weights: np.ndarray | None) -> tuple[Any, ...]:
+    """Return queries, the columns of points, and weights as the core reads them."""
+    return native_matrix(queries), native_matrix(points.T), native_weights(weights)
 
 
 def left_out_scales(
@@ -99,12 +103,11 @@ def left_out_scales(
 
     Rate k is twice rate k - n_own, so that most exponentials are squares of others.
     """
-    if few_pairs(queries, points):
+    core = native(queries)
+    if core is None:
         return agnostic.left_out_scales(queries, points, weights, first, rates)
-    from tractable.primitives.kernel_sums.compiled import left_out_scales as compiled
-
     out = np.empty((len(queries), len(rates)))
-    compiled(queries, points.T, weights, first, rates, n_own, out)
+    core.left_out_scales(*_pairs(queries, points, weights), first, native_matrix(rates), n_own, out)
     return out
 
 
@@ -112,12 +115,11 @@ def kernel_spreads(
     queries: np.ndarray, points: np.ndarray, weights: np.ndarray | None, first: int, log_sums: np.ndarray
 ) -> np.ndarray:
     """Return the mean of |q - x|² weighted by w_i exp(-|q - x_i|²/2) / S, for queries that are points."""
-    if few_pairs(queries, points):
+    core = native(queries)
+    if core is None:
         return agnostic.kernel_spreads(queries, points, weights, first, log_sums)
-    from tractable.primitives.kernel_sums.compiled import spreads
-
     out = np.empty(len(queries))
-    spreads(queries, points.T, weights, first, log_sums, out)
+    core.spreads(*_pairs(queries, points, weights), first, native_matrix(log_sums), out)
     return out
 
 
@@ -132,8 +134,9 @@ TOLERANCE = 1e-13
 class TreeSums:
     """Points in a k-d tree whose windows are summed; `tree_sums` makes one."""
 
+    points: np.ndarray  # (n, d)
     tree: KDNodes
-    boxes: np.ndarray  # (m, d, 2), about the points of each node
+    boxes: np.ndarray  # (m d 2,), the least and the largest of each column of each node
     weights: np.ndarray | None  # (n,), as leaves hold them; None where each is one
     kind: int
 
@@ -151,14 +154,29 @@ class TreeSums:
             Query j is then point first + j, of whose weight so much is left out.
         first : int
         """
-        from tractable.primitives.kernel_sums.compiled import log_tree_sums
-
+        core, left = native(queries), None if left is None else native_matrix(left)
+        if core is None:
+            return self._of_all_points(queries, left, first), np.full(len(queries), len(self.points))
         out, met = np.empty(len(queries)), np.empty(len(queries), dtype=np.int64)
         positions = None if left is None else self._positions[first : first + len(queries)]
         whole = float(len(self.tree.order)) if self.weights is None else float(self.weights.sum())
-        tree = (self.tree.nodes, self.tree.packed, self.boxes, whole, self.weights)
-        log_tree_sums(queries, *tree, self.kind, left, positions, TOLERANCE, out, met)
+        tree = self.tree.nodes, self.tree.packed, self.boxes, whole, self.weights
+        given = native_matrix(queries), *tree, self.kind, left, positions
+        core.log_tree_sums(*given, TOLERANCE, out, met)
         return out, met
+
+    def _of_all_points(self, queries: np.ndarray, left: np.ndarray | None, first: int) -> np.ndarray:
+        """Return the sums in the array API, in which no term is left out."""
+        weights, window = np.ones(len(self.points)), partial(agnostic.log_window, self.kind)
+        if self.weights is not None:
+            weights[self.tree.order] = self.weights
+
+        def of(rows: slice) -> np.ndarray:
+            own = None if left is None else left[rows]
+            given = queries[rows], self.points, weights, window, own, first + rows.start
+            return agnostic.log_kernel_sums(*given)
+
+        return agnostic.by_blocks(of, len(queries), len(self.points))
 
     @cached_property
     def _positions(self) -> np.ndarray:
@@ -179,13 +197,12 @@ def tree_sums(points: np.ndarray, weights: np.ndarray | None, kind: str) -> Tree
     >>> np.exp(sums.log_sums(np.zeros((1, 2)))[0]).round(6)
     array([1.135335])
     """
-    from tractable.primitives.kernel_sums.compiled import boxes_of
-
     tree = kd_build(points, _LEAF)
-    boxes = np.empty((len(tree.nodes), points.shape[1], 2))
-    boxes_of(tree.nodes, tree.packed, points.shape[1], boxes)
+    core, boxes = native(points), np.empty(2 * len(tree.nodes) * points.shape[1])
+    if core is not None:
+        core.tree_boxes(tree.nodes, tree.packed, boxes, points.shape[1])
     ordered = None if weights is None else np.ascontiguousarray(weights[tree.order])
-    return TreeSums(tree=tree, boxes=boxes, weights=ordered, kind=KINDS[kind])
+    return TreeSums(points=points, tree=tree, boxes=boxes, weights=ordered, kind=KINDS[kind])
 
 
 #: Points of a block: enough for a vectorised loop, few enough for a small box.
@@ -273,16 +290,16 @@ class LocalWindows:
         """
         of_rows = self.whiten is None
         shapes: Any = whiten if of_rows else self.whiten
-        if not runs_compiled(x, 4 * len(x) * self.points.size):
+        core = native(x)
+        if core is None:
             return agnostic.log_local_windows(x, self.points, shapes, self.heights, of_rows=of_rows)
-        from tractable.primitives.kernel_sums.compiled import log_local_windows
-
         packed, heights, top, triangles, slowest = self._packed
         if of_rows:
             triangles, slowest = lower_triangles(shapes).ravel(), rates
         out, negligible = np.empty(len(x)), np.log(len(self.points) / TOLERANCE)
-        boxes = self.blocks.first, self.blocks.low, self.blocks.high, top, (1.0 - 1e-9) * slowest
-        log_local_windows(x, packed, triangles, heights, of_rows, *boxes, negligible, out)
+        boxes = self.blocks.first.astype(np.int64), self.blocks.low, self.blocks.high
+        given = native_matrix(x), packed, triangles, heights, of_rows, *boxes, top, (1.0 - 1e-9) * slowest
+        core.log_local_windows(*given, negligible, out)
         return out
 
     @cached_property

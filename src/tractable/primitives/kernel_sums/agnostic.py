@@ -34,6 +34,41 @@ def log_kernel_sums(
 
 
 @SILENT
+def log_window(kind: int, squares: np.ndarray) -> np.ndarray:
+    """Return log k of squared distances, of a window by its number in `KINDS`."""
+    r = np.sqrt(squares)
+    if kind in (-1, 5):
+        return -0.5 * squares if kind == -1 else -r
+    rest, of_squares = np.maximum(1.0 - r, 0.0), np.maximum(1.0 - squares, 0.0)
+    heights = r <= 1.0, rest, of_squares, of_squares**2, np.sin(0.5 * np.pi * rest)
+    return np.log(np.asarray(heights[kind], dtype=np.float64))
+
+
+def mass_below(kind: int, t: np.ndarray) -> np.ndarray:
+    """Return the mass of such a window below t, with the digits of the lower tail."""
+    from scipy.special import ndtr
+
+    if kind in (-1, 5):
+        below = np.asarray(ndtr(-np.abs(t)) if kind == -1 else 0.5 * np.exp(-np.abs(t)))
+    else:
+        s = np.maximum(1.0 - np.abs(t), 0.0)
+        cubes = 0.25 * s * s * (3.0 - s), s**3 * (20.0 - 15.0 * s + 3.0 * s * s) / 16.0
+        below = (0.5 * s, 0.5 * s * s, *cubes, np.sin(0.25 * np.pi * s) ** 2)[kind]
+    return np.where(t > 0.0, 1.0 - below, below)
+
+
+#: Pairs of a query and a point that are held at a time.
+PAIRS = 2**21
+
+
+def by_blocks(of: Callable[[slice], np.ndarray], n_queries: int, n_points: int) -> np.ndarray:
+    """Return what a function of some queries and all points gives, in blocks that the memory allows."""
+    step = max(1, PAIRS // max(1, n_points))
+    parts = [of(slice(start, min(start + step, n_queries))) for start in range(0, n_queries, step)]
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+@SILENT
 def left_out_scales(
     queries: np.ndarray, points: np.ndarray, weights: np.ndarray | None, first: int, rates: np.ndarray
 ) -> np.ndarray:

@@ -1,12 +1,20 @@
-"""Sums of windows over points on a line, prepared once: a Gauss transform, running totals, two passes."""
+"""Sums of windows over points on a line, prepared once: a Gauss transform, running totals, two passes.
+
+Those are the native form, see ``src/native/kernel_sums_line.cpp``. In the array API all pairs are added.
+"""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tractable.primitives.kernel_sums import KINDS
+from tractable.primitives import native, native_matrix
+from tractable.primitives.kernel_sums import KINDS, agnostic
 from tractable.value import value
+
+#: Terms of the series of a bin, of that of a tail, and running totals of a point: as the core has them.
+GAUSS_TERMS, TAIL_TERMS, TOTALS = 26, 28, 6
 
 
 @value
@@ -22,40 +30,67 @@ class LineSums:
 
     def log_sums(self, queries: np.ndarray) -> np.ndarray:
         """Return log Σ_i w_i k(((q - x_i)/h)²) of every query, (m,)."""
-        out = np.empty(len(queries))
+        core, out = native(self.x), np.empty(len(queries))
+        if core is None:
+            return self._of_all_pairs(queries, None)
         if self.kind == KINDS["gaussian"]:
-            from tractable.primitives.kernel_sums.compiled_gauss import log_sums
-
-            log_sums(self.x, self.weights, self.scale, *self.parts, queries, out)
+            core.gauss_log_sums(*self._points, *self.parts, native_matrix(queries), out)
         else:
             self._others(queries, None, 0, out)
         return out
 
-    def log_left_out(
-        self, left: np.ndarray, begin: int, end: int, *, spread: bool = False
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return log Σ_j w_j k(((x_i - x_j)/h)²) - left_i k(0) of the sorted points from `begin` to `end`.
+    def log_left_out(self, left: np.ndarray, *, spread: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Return log Σ_j w_j k(((x_i - x_j)/h)²) - left_i k(0) of the sorted points.
 
         With `spread`, for the Gaussian, also the mean of ((x_i - x_j)/h)² weighted by the terms of that sum.
         """
-        out, mean = np.empty(end - begin), np.empty(end - begin if spread else 0)
+        n, left, core = len(self.x), native_matrix(left), native(self.x)
+        if core is None:
+            out = self._of_all_pairs(self.x, left)
+            return out, self._spreads(out) if spread else np.empty(0)
+        out, mean = np.empty(n), np.empty(n) if spread else None
         if self.kind == KINDS["gaussian"]:
-            from tractable.primitives.kernel_sums.compiled_gauss import log_left_out, sums_at_points
-
-            points, whole = (self.x, self.weights, self.scale, *self.parts), np.empty(end - begin)
-            sums_at_points(*points, begin, whole)
-            log_left_out(*points, whole, left[begin:end], begin, out, mean)
+            core.gauss_log_left_out(*self._points, *self.parts, left, 0, np.empty(n), out, mean)
         else:
-            self._others(self.x[begin:end], left[begin:end], begin, out)
-        return out, mean
+            self._others(self.x, left, 0, out)
+        return out, np.empty(0) if mean is None else mean
+
+    def _of_all_pairs(self, queries: np.ndarray, left: np.ndarray | None) -> np.ndarray:
+        window = partial(agnostic.log_window, self.kind)
+
+        def of(rows: slice) -> np.ndarray:
+            own = None if left is None else left[rows]
+            given = queries[rows, None], self.x[:, None], self.weights, window, own, rows.start, self.scale
+            return agnostic.log_kernel_sums(*given)
+
+        return agnostic.by_blocks(of, len(queries), len(self.x))
+
+    def _spreads(self, log_sums: np.ndarray) -> np.ndarray:
+        points = self.x[:, None] / self.scale
+
+        def of(rows: slice) -> np.ndarray:
+            return agnostic.kernel_spreads(points[rows], points, self.weights, rows.start, log_sums[rows])
+
+        found = agnostic.by_blocks(of, len(points), len(points))
+        return np.where(log_sums > -np.inf, found, 0.0)
+
+    @property
+    def _points(self) -> tuple[np.ndarray, np.ndarray, float]:
+        return self.x, self.weights, self.scale
 
     def _others(self, queries: np.ndarray, left: np.ndarray | None, begin: int, out: np.ndarray) -> None:
-        from tractable.primitives.kernel_sums.compiled_line import log_disc_sums, log_laplace_sums
-
+        core, asked = native(self.x), (native_matrix(queries), left, begin, out)
         if self.kind == KINDS["laplace"]:
-            log_laplace_sums(self.x, self.weights, self.scale, *self.parts, queries, left, begin, out)
+            core.laplace_log_sums(*self._points, *self.parts, *asked)
         else:
-            log_disc_sums(self.x, self.weights, self.scale, *self.parts, self.kind, queries, left, begin, out)
+            core.disc_log_sums(*self._points, *self.parts, self.kind, *asked)
+
+
+def _binned(core: Any, x: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cut sorted points into bins no wider than `width`: where each begins, its first point, its centre."""
+    starts, first, centres = np.empty(len(x)), np.empty(len(x) + 1, np.int64), np.empty(len(x))
+    n = core.bin_points(x, width, starts, first, centres)
+    return starts[:n].copy(), first[: n + 1].copy(), centres[:n].copy()
 
 
 def line_sums(points: np.ndarray, weights: np.ndarray, kind: str, scale: float = 1.0) -> LineSums:
@@ -82,21 +117,27 @@ def line_sums(points: np.ndarray, weights: np.ndarray, kind: str, scale: float =
     >>> sums.log_sums(np.array([1e5])).round(3)  # far beyond the least number
     array([-4.9998e+09])
     """
-    from tractable.primitives.kernel_sums import compiled_gauss, compiled_line
-
     scale = float(scale)
     stored = np.flatnonzero(weights > 0)
     order = stored[np.argsort(points[stored], kind="stable")]
-    x, w = np.ascontiguousarray(points[order]), np.ascontiguousarray(weights[order])
+    x, w = native_matrix(points[order]), native_matrix(weights[order])
     parts: tuple[Any, ...]
-    if kind == "laplace":
-        parts = compiled_line.laplace_passes(x, w, scale)
+    core = native(x)
+    if core is None:
+        parts = ()
+    elif kind == "laplace":
+        parts = np.empty(len(x)), np.empty(len(x))
+        core.laplace_passes(x, w, scale, *parts)
     elif kind == "gaussian":
-        bins = compiled_gauss.bin_points(x, 0.5 * scale)
-        parts = (float(w.sum()), *bins, compiled_gauss.gauss_moments(x, w, scale, *bins))
+        bins = _binned(core, x, 0.5 * scale)
+        moments = np.empty(GAUSS_TERMS * len(bins[0]))
+        core.gauss_moments(x, w, scale, *bins, moments)
+        parts = float(w.sum()), *bins, moments
     else:
-        bins = compiled_gauss.bin_points(x, 0.25 * scale)[1:]
-        parts = (*bins, compiled_line.running_totals(x, w, scale, *bins, KINDS[kind]))
+        bins = _binned(core, x, 0.25 * scale)
+        totals = np.empty(TOTALS * len(x))
+        core.running_totals(x, w, scale, *bins, KINDS[kind], totals)
+        parts = *bins, totals
     return LineSums(kind=KINDS[kind], order=order, x=x, weights=w, scale=scale, parts=parts)
 
 
@@ -174,25 +215,31 @@ class TailSums:
     line: LineSums
     before: np.ndarray  # (n + 1,), the weight of the points before each
     after: np.ndarray  # (n + 1,), the weight of each point and those after it
-    moments: np.ndarray  # (bins, K) for the Gaussian, else empty
+    moments: np.ndarray  # of each bin for the Gaussian, else empty
 
     def cdf(self, queries: np.ndarray, *, upper: bool = False) -> np.ndarray:
         """Return Σ_i w_i F((q - x_i)/h) / Σ_i w_i of queries (m,), or of those above, to 1e-10 of itself."""
-        from tractable.primitives.kernel_sums import compiled_line as compiled
-
-        out = np.empty(len(queries))
-        line, running, side = self.line, self.after if upper else self.before, -1 if upper else 1
+        out, line, core = np.empty(len(queries)), self.line, native(self.before)
+        if core is None:
+            return self._of_all_pairs(queries, -1.0 if upper else 1.0)
+        asked = self.after if upper else self.before, -1 if upper else 1, native_matrix(queries), out
+        points = line.x, line.weights, line.scale
         if line.kind == KINDS["gaussian"]:
-            bins = line.parts[1:4]
-            compiled.normal_tails(
-                line.x, line.weights, line.scale, *bins, self.moments, running, side, queries, out
-            )
+            core.normal_tails(*points, *line.parts[1:4], self.moments, *asked)
         elif line.kind == KINDS["laplace"]:
-            compiled.laplace_tails(line.x, line.scale, *line.parts, running, side, queries, out)
+            core.laplace_tails(*points, *line.parts, *asked)
         else:
-            rest = (line.kind, running, side, queries, out)
-            compiled.disc_tails(line.x, line.weights, line.scale, *line.parts, *rest)
+            core.disc_tails(*points, *line.parts, line.kind, *asked)
         return out / self.before[-1]
+
+    def _of_all_pairs(self, queries: np.ndarray, side: float) -> np.ndarray:
+        line, share = self.line, self.line.weights / self.before[-1]
+
+        def of(rows: slice) -> np.ndarray:
+            steps = side * (queries[rows, None] - line.x) / line.scale
+            return agnostic.mass_below(line.kind, steps) @ share
+
+        return agnostic.by_blocks(of, len(queries), len(line.x))
 
 
 def tail_sums(line: LineSums) -> TailSums:
@@ -204,11 +251,11 @@ def tail_sums(line: LineSums) -> TailSums:
     >>> tails.cdf(np.array([0.0])).round(6), tails.cdf(np.array([9.0]), upper=True).round(6)
     (array([0.25]), array([0.25]))
     """
-    from tractable.primitives.kernel_sums.compiled_line import plain_moments
-
     before = np.concatenate([[0.0], np.cumsum(line.weights)])
     after = np.concatenate([np.cumsum(line.weights[::-1])[::-1], [0.0]])
-    moments = np.empty((0, 0))
-    if line.kind == KINDS["gaussian"]:
-        moments = plain_moments(line.x, line.weights, line.scale, *line.parts[2:4])
+    moments = np.empty(0)
+    core = native(line.x)
+    if core is not None and line.kind == KINDS["gaussian"]:
+        moments = np.empty(TAIL_TERMS * len(line.parts[1]))
+        core.plain_moments(line.x, line.weights, line.scale, *line.parts[1:4], moments)
     return TailSums(line=line, before=before, after=after, moments=moments)
