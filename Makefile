@@ -14,7 +14,7 @@ export MPLBACKEND := Agg
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick-tests test-all test-tensors test-gpu test-browser lint style types bench bench-gpu bench-page docs index constraints clean
+.PHONY: help demo test quick-tests test-all test-tensors test-gpu test-browser mutants lint style types bench bench-gpu bench-page docs index constraints clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -91,6 +91,10 @@ test-gpu: $(VENV)/dev.stamp ## every law that has tensors on a GPU, where torch 
 
 test-browser: $(VENV)/run.stamp ## the report in headless Chromium (Debian's package chromium): nothing fetched, all seen, phone width
 	@$(BIN)/python -m tools.browser_check
+
+# One run of the quick tests records which of them reach which functions: MAP=1 does so again.
+mutants: $(VENV)/dev.stamp ## change the library at random places, and say what no test notices; N=60 SEED=0 ONLY=path MINUTES=60 MAP=1
+	@PYTHONPATH=. $(BIN)/python -m tools.mutants --number $(or $(N),60) --seed $(or $(SEED),0) $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(MAP),--map)
 
 lint: style types ## formatting, lint, types, the layer contract
 
