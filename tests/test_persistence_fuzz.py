@@ -214,3 +214,21 @@ def test_an_empty_array_declares_no_long_axes(tmp_path):
     assert load(tmp_path / "m").shape == (0, 2**20)
     save(np.zeros((0, 2**20 + 1)), tmp_path / "m")
     refuses(tmp_path / "m", "no entries and declares the shape")
+
+
+def test_parts_that_do_not_fit_each_other_are_refused(tmp_path):
+    """Each of these loaded, and failed at the first rows that met the part."""
+    targets = tractable.KNeighborsRegressor(3).fit(X, Y)
+    targets.targets_ = targets.targets_[:-1]
+    names = tractable.Ridge().fit(X, Y)
+    names.feature_names_in_ = np.array(["a", "a", "b"], dtype=object)
+    points = tractable.NearestNeighbors().fit(X)
+    points.n_samples_fit_ = 59
+    refused = {
+        r"targets_ has the shape": targets,
+        r"feature_names_in_": names,
+        r"index_ has 60 points": points,
+    }
+    for message, model in refused.items():
+        save(model, tmp_path / "m")
+        refuses(tmp_path / "m", message)

@@ -67,6 +67,14 @@ class TableColumns:
     library: str | None = None
     types: tuple[str, ...] | None = None
 
+    def __post_init__(self) -> None:
+        if not {len(self.kinds)} == {
+            len(part) for part in (self.kinds, self.categories, self.names or self.kinds)
+        }:
+            raise ValueError("names, kinds and categories must be of the same columns")
+        if not all(isinstance(entry, Hashable) for table in self.categories for entry in table or ()):
+            raise ValueError("categories must be single values: texts, numbers, dates")
+
     def where(self, *kinds: str) -> np.ndarray:
         """Return the positions of the columns of some kinds."""
         return np.array([j for j, kind in enumerate(self.kinds) if kind in kinds], dtype=np.int64)

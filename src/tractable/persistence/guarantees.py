@@ -90,6 +90,7 @@ def check_guarantees(estimator: Any, size: int = 0) -> None:
         if name in _FINITE or not incomplete:
             _check_numbers(f"{kind}.{name}", name, x)
     _check_axes(kind, learned)
+    _check_names(kind, learned)
     _check_codes(kind, learned)
     getattr(estimator, "_check_parameters", _nothing)()
     if width is not None:
@@ -127,6 +128,9 @@ def _check_axes(kind: str, learned: dict[str, Any]) -> None:
     """Refuse attributes whose axes do not fit each other."""
     given = {"d": "n_features_in_", "n": "n_samples_fit_"}
     lengths = {axis: learned[name] for axis, name in given.items() if name in learned}
+    points = getattr(learned.get("index_"), "points", None)  # of a neighbour search
+    if points is not None and lengths.setdefault("n", len(points)) != len(points):
+        raise ValueError(f"{kind}.index_ has {len(points)} points, where {lengths['n']} were expected")
     for name, shapes in _FINITE.items():
         if name not in learned or learned[name] is None or isinstance(learned[name], list):
             continue  # classes of several labels are a list
@@ -137,6 +141,13 @@ def _check_axes(kind: str, learned: dict[str, Any]) -> None:
         for axis, length in zip(fitting[0], shape, strict=True):
             if axis is not None and lengths.setdefault(axis, length) != length:
                 raise ValueError(f"{kind}.{name} has the shape {shape}, where {lengths[axis]} was expected")
+
+
+def _check_names(kind: str, learned: dict[str, Any]) -> None:
+    """Refuse names of columns that are no texts, or not distinct."""
+    names = learned.get("feature_names_in_")
+    if names is not None and not (all(isinstance(x, str) for x in names) and len(set(names)) == len(names)):
+        raise ValueError(f"{kind}.feature_names_in_ are not the names of columns")
 
 
 def _check_codes(kind: str, learned: dict[str, Any]) -> None:
