@@ -252,3 +252,21 @@ def test_what_is_no_number_is_refused():
     for bad, named in ((-1, "n_features"), (2.5, "n_features")):
         with pytest.raises(ValueError, match=named):
             n_monomials(bad, 3)
+
+
+def test_sizes_are_refused_one_beyond_their_limit(monkeypatch):
+    """Work and memory grow with them, and a saved model may name any."""
+    X = np.linspace(0.0, 1.0, 12).reshape(4, 3)
+    assert SplineBasis(2, degree=64).fit(X).degree == 64
+    with pytest.raises(ValueError, match=r"degree must be .* to 64, got 65"):
+        SplineBasis(degree=65).fit(X)
+    assert FourierBasis(65_536).fit(X).n_frequencies == 65_536
+    with pytest.raises(ValueError, match=r"n_frequencies must be .* to 65536, got 65537"):
+        FourierBasis(65_537).fit(X)
+    monkeypatch.setattr("tractable.linear_model.basis.polynomial.MOST_EXPONENTS", 16 * 9)
+    assert PolynomialBasis(2).fit(X).powers_.shape == (9, 3)
+    with pytest.raises(
+        ValueError, match="degree=3 makes 19 products of the 3 columns of X, and 9 are the most"
+    ):
+        PolynomialBasis(3).fit(X)
+    assert PolynomialBasis(3, interactions=False).fit(X).powers_.shape == (9, 3)

@@ -281,3 +281,15 @@ def test_steps_are_counted_at_every_precision_that_was_tried(make, rng):
     X, y = make(rng)
     learned = BayesianLogisticRegression().fit(X, y)
     assert learned.n_iter_ > BayesianLogisticRegression(alpha=1.0).fit(X, y).n_iter_ >= 1
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("make", [two_classes, three_classes])
+def test_the_effective_number_of_coefficients_is_what_the_rows_take_from_the_prior(make, fit_intercept, rng):
+    """γ = Σ_kj (1 - α_j Σ_kj,kj) over contrasts k of classes; a third column makes all axes different."""
+    X, y = make(rng)
+    X = np.column_stack([X, rng.standard_normal(len(X))])
+    model = BayesianLogisticRegression(alpha=[0.3, 2.0, 50.0], fit_intercept=fit_intercept).fit(X, y)
+    n_contrasts = len(model.classes_) - 1
+    taken = model.alpha_ * model.coef_std_errors_**2  # of contrasts, which are orthonormal, as of classes
+    np.testing.assert_allclose(model.gamma_, n_contrasts * X.shape[1] - taken.sum(), rtol=1e-9)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tractable import fold
+from tractable import Poisson, fold
 from tractable.arrays.grouping import group_rows, weighted_counts
 from tractable.arrays.namespace import to_numpy
 from tractable.statistics import Counts, Totals
@@ -91,3 +91,12 @@ def test_groups_of_equal_rows(backend, rng):
     sums = weighted_counts(group_rows(backend.asarray(x)), backend.asarray(np.ones(40)), 40)
     assert backend.owns(sums)
     np.testing.assert_array_equal(to_numpy(sums)[groups], same.sum(axis=0))
+
+
+@pytest.mark.parametrize(("p", "q"), [(3.0, 5.0), (5.0, 3.0), (0.2, 40.0)])
+def test_the_divergence_of_poisson_counts_is_from_the_first_to_the_second(p, q):
+    found = Poisson(rate=p).kl_divergence(Poisson(rate=q))
+    np.testing.assert_allclose(found, p * np.log(p / q) + q - p, rtol=1e-12)
+    k = np.arange(200.0)
+    summed = np.sum(Poisson(rate=p).prob(k) * (Poisson(rate=p).log_prob(k) - Poisson(rate=q).log_prob(k)))
+    np.testing.assert_allclose(found, summed, rtol=1e-9)

@@ -36,6 +36,7 @@ from tractable import (
     log_scores,
     validation_curve,
 )
+from tractable.metrics import ModelComparison
 from tractable.selection import DependentRowsWarning
 
 RNG = np.random.default_rng(0)
@@ -331,3 +332,24 @@ def test_targets_in_one_column_are_scored_as_those_in_none(rng):
         log_score(LinearRegression().fit(X, y), X, y, sample_weight=np.zeros(30))
     with pytest.raises(ValueError, match="param_range"):
         validation_curve(Ridge(), X, y, param_name="alpha", param_range=[])
+
+
+def test_weights_of_a_comparison_are_repetitions_of_rows_that_belong_together(rng):
+    """The centre that deviations are taken from has the weights too."""
+    scores = rng.standard_normal((9, 2)) * [1.0, 3.0] - [1.0, 2.0]
+    times = np.array([1, 4, 1, 2, 3, 1, 5, 1, 2])
+    none = {name: np.full(2, np.nan) for name in ("log_evidence", "aic", "bic", "loo", "seconds")}
+    rows = np.arange(9)
+    weighted = ModelComparison(names=("a", "b"), scores=scores, weights=times * 1.0, clusters=rows, **none)
+    repeated = ModelComparison(
+        names=("a", "b"),
+        scores=np.repeat(scores, times, axis=0),
+        weights=np.ones(times.sum()),
+        clusters=np.repeat(rows, times),
+        **none,
+    )
+    for name in ("means", "standard_errors", "differences", "difference_errors"):
+        np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=1e-12, atol=1e-15)
+    centred = (scores - weighted.means) * times[:, None]
+    want = np.sqrt(9 / 8 * np.sum(centred**2, axis=0)) / times.sum()
+    np.testing.assert_allclose(weighted.standard_errors, want, rtol=1e-12)

@@ -186,6 +186,8 @@ def test_random_states(rng):
     ("argument", "bad"),
     [
         ("n_trees", 0),
+        ("n_trees", 4097),
+        ("repair", 4097),
         ("leaf_size", 1),
         ("repair", -1),
         ("repair", "yes"),

@@ -4,9 +4,11 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import tractable
 from tractable.cli import app
 
 ROOT = Path(__file__).parent.parent
@@ -24,6 +26,20 @@ def test_blocks_run_in_order(tmp_path, monkeypatch):
     names = {}
     for block in BLOCKS:
         exec(compile(block, "README.md", "exec"), names)
+    # What the comments beside the lines say.
+    again = tractable.load(tmp_path / "geyser.tractable")
+    assert np.allclose(
+        again.condition({"eruptions": 2.85}).interval(0.9)[0],
+        names["model"].condition({"eruptions": 2.85}).interval(0.9)[0],
+    )
+    assert names["line"].coef_interval(0.95).shape == (1, 2)
+    covered = names["line"].predict_interval(names["X"], coverage=0.9).T
+    assert 0.85 < np.mean((covered[0] <= names["y"]) & (names["y"] <= covered[1])) < 0.95
+    assert len(names["ridge"].cv_curve_.alphas) == 50
+    p = names["bayes"].predict_proba(names["table"])
+    assert p.shape == (len(names["penguins"]), 3)
+    assert np.allclose(p.sum(axis=1), 1.0)
+    assert 0.0 < names["low"] < 5.0 / 8.0 < names["high"] < 1.0  # Beta(5, 3) after three heads and a tail
 
 
 def test_the_waits_are_what_the_ten_lines_say(tmp_path, monkeypatch):

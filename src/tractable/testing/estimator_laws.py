@@ -459,15 +459,17 @@ def _halves(X: np.ndarray, y: np.ndarray | None) -> list[tuple[np.ndarray, np.nd
 
 
 def pieces_make_the_whole(estimator: Any, rng: np.random.Generator) -> None:
-    """`partial_fit` over pieces, in any order, is `fit` on all rows."""
+    """`partial_fit` over pieces, in any order, is `fit` on all rows; with weights too."""
     X, y = example(estimator, rng)
-    whole = learn(estimator, X, y)
+    weights = rng.integers(1, 5, len(X)).astype(np.float64)
     pieces = np.array_split(np.arange(len(X)), [1, 2, 9, 30])
-    for order in (pieces, pieces[::-1]):
+    for order, w in ((pieces, None), (pieces[::-1], None), (pieces, weights)):
         streamed = cloned(estimator)
         with quiet():
             for piece in order:
-                streamed.partial_fit(X[piece], None if y is None else y[piece])
+                own = {} if w is None else {"sample_weight": w[piece]}
+                streamed.partial_fit(X[piece], None if y is None else y[piece], **own)
+        whole = learn(estimator, X, y, **({} if w is None else {"sample_weight": w}))
         assert_same_predictions(streamed, whole, X)
 
 
