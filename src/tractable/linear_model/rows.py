@@ -108,7 +108,7 @@ def _factor_of_products(rows: Rows, *, inflation: float = INFLATION) -> LinearFa
             first = LinearFactor.moments_of(few.data, few.y, few.weights)
             if first.weight > 0 and _factor_of_moments(few, first, inflation) is None:
                 return None
-        return _factor_of_moments(rows, moments_of_rows(rows), inflation)
+        return _factor_of_moments(rows, _moments(rows), inflation)
 
 
 def _spread_rows(rows: Rows, n: int) -> Rows:
@@ -128,7 +128,7 @@ def _factor_of_moments(rows: Rows, moments: Moments, inflation: float) -> Linear
     flat, d = rows.y.ndim == 1, rows.data.shape[1]
     n_targets = 1 if flat else rows.y.shape[1]
     form: dict[str, Any] = {"n_targets": n_targets, "flat": flat, "inflation": inflation}
-    stddev = _stddev(moments)[:d]
+    stddev = np.sqrt(np.maximum(moments.scatter.diagonal()[:d], 0.0) / (moments.weight or 1.0))
     # The scatter of a constant column may be rounding, of a sum of many numbers: the rows tell.
     if np.all(stddev > NEARLY_CONSTANT * np.abs(moments.mean[:d])):
         return LinearFactor.of_moments(moments, **form)
@@ -157,20 +157,14 @@ def varying_columns(rows: Rows) -> Array:
     return xp.all(columns[:, None] != same, axis=1)
 
 
-def moments_of_rows(rows: Rows) -> Moments:
+def _moments(rows: Rows) -> Moments:
     """Return the moments of the columns and targets [X, Y] of rows in memory."""
     n, d = rows.data.shape
     # One block, where a sum of two is as much work, and of many columns, whose products use all cores.
     if n <= max(block_rows(d), LinearFactor.least_rows(d)) or d > FEW_COLUMNS:
-        with blas_for_columns(d):
-            return LinearFactor.moments_of(rows.data, rows.y, rows.weights)
+        return LinearFactor.moments_of(rows.data, rows.y, rows.weights)
     rows_a_block = even_rows(n, max(4 * block_rows(d), Moments.least_rows(d)))
     return fold(LinearFactor.moments_of, rows.data, rows.y, weights=rows.weights, rows=rows_a_block)
-
-
-def _stddev(moments: Moments) -> np.ndarray:
-    """Return the standard deviations of the columns and targets, (d + t,)."""
-    return np.sqrt(np.maximum(moments.scatter.diagonal(), 0.0) / (moments.weight or 1.0))
 
 
 def precision_weighted(rows: Rows, noise_variance: Any) -> tuple[Rows, dict[str, Any]]:
