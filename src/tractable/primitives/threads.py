@@ -12,7 +12,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ContextDecorator, suppress
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain, islice
 from pathlib import Path
 from queue import SimpleQueue
@@ -455,6 +455,22 @@ def _after_fork() -> None:
         _guard._set(sys.maxsize)  # noqa: SLF001  (nothing in the child would lift the limits)
     _guard.__init__()  # type: ignore[misc]
     _here.inside = False
+    if sys.version_info < (3, 12):
+        _unlock_cached_properties()
+
+
+def _unlock_cached_properties() -> None:
+    """Give cached properties new locks, of which Python 3.11 has one for all instances of a class."""
+    classes = [
+        found
+        for name, module in list(sys.modules.items())
+        if name.partition(".")[0] == "tractable"
+        for found in list(vars(module).values())
+        if isinstance(found, type)
+    ]
+    for attribute in (attribute for kind in classes for attribute in vars(kind).values()):
+        if isinstance(attribute, cached_property) and hasattr(attribute, "lock"):
+            attribute.lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
