@@ -6,6 +6,9 @@ PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check --constra
 
 # The build tools are in the environment: an own environment for each build would compile everything again.
 INSTALL := $(PIP) --no-build-isolation
+# The laws of what is in the native core.
+NATIVE_LAWS := $(patsubst %,tests/oracles/test_%.py,nearest_centers sparse_rows distance_sums kernel_sums tree_sums tail_sums local_windows) \
+	$(patsubst %,tests/test_%.py,kmeans kernel_density smoothed_empirical native_core)
 NO_COMPILER := No C++ compiler was found: the native core is left out. Everything works, more slowly.
 
 export PYTHONHASHSEED := 0
@@ -14,10 +17,10 @@ export MPLBACKEND := Agg
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick-tests test-all test-tensors test-gpu test-browser mutants lint style types bench bench-gpu bench-page docs index constraints clean
+.PHONY: help demo test quick-tests test-all test-pure test-sanitized test-tensors test-gpu test-browser mutants lint style types bench bench-gpu bench-page docs index constraints clean
 
 help: ## list the commands
-	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 # The environment is renewed when what it is made from changes, and only then.
 $(VENV)/bin/python:
@@ -88,6 +91,12 @@ test-tensors: $(VENV)/tensors.stamp ## the laws of devices on tensors of torch, 
 test-gpu: $(VENV)/dev.stamp ## every law that has tensors on a GPU, where torch finds one
 	@$(BIN)/python -c "import torch; assert torch.cuda.is_available(), 'torch finds no GPU'"
 	@$(BIN)/python -m pytest -k gpu
+
+test-sanitized: $(VENV)/dev.stamp ## the pool of the native core and the laws of its kernels under the sanitizers of gcc: some minutes
+	@PYTHON=$(BIN)/python tests/native/sanitize.sh
+
+test-pure: $(VENV)/dev.stamp ## the laws of the loops in the native core without it: in the array API alone
+	@TRACTABLE_LEVEL=0 $(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow' $(NATIVE_LAWS)
 
 test-browser: $(VENV)/run.stamp ## the report in headless Chromium (Debian's package chromium): nothing fetched, all seen, phone width
 	@$(BIN)/python -m tools.browser_check
