@@ -168,9 +168,9 @@ def centred_triangle(x: Array, y: Array, weights: Array | None = None) -> tuple[
 
     factor, rest = about(np.zeros(width))
     squares, moved = np.einsum("ij,ij->j", factor, factor), safe * rest**2
-    # What rounding left of the mean of rows that are 1e8 times as far from the origin as from each other; all
-    # of what a constant column has.
-    if ((moved > EPSILON * squares) & (2.0 * moved < squares)).any():
+    # Of rows 1e9 times as far from the origin as from each other, what rounding left of the mean counts. A
+    # constant column has nothing else.
+    if ((moved > 8.0 * EPSILON * squares) & (2.0 * moved < squares)).any():
         factor, more = about(rest)
         rest = rest + more
     mean, rest = two_sum(centre, rest)
