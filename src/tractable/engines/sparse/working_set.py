@@ -179,7 +179,8 @@ class WorkingSet:
         self.inside = np.zeros(problem.n_columns, dtype=bool)
         self.some: np.ndarray | None = None
         self.store = np.empty((0, 0))
-        self.state = SignedSupport(0, 0, n_penalties * problem.n_columns**2)
+        # Products of pairs of columns: little work is left to the interpreter, which compiles nothing.
+        self.state = SignedSupport(0, 0, n_penalties * problem.n_columns * (problem.n_columns + 1) // 2)
 
     @property
     def gram(self) -> np.ndarray:
