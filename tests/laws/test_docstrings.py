@@ -19,7 +19,7 @@ from tractable.statistics import Statistic
 PACKAGES = ("covariance", "kernels", "smoothing", "spatial", "statistics")
 
 #: Packages whose exports no user calls or is given.
-INTERNAL = {"arrays", "base", "cli", "inference", "primitives"}
+INTERNAL = {"arrays", "base", "cli", "columns", "inference", "primitives"}
 
 #: A function of more parameters than these lists them.
 FEW = 2

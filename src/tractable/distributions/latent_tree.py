@@ -10,6 +10,7 @@ import numpy as np
 from tractable.arrays.batched import as_reals
 from tractable.arrays.devices import beside, on_host
 from tractable.arrays.namespace import Array, freeze, is_numpy_array, namespace_of
+from tractable.arrays.random import either_seed_name
 from tractable.data.blocks import map_rows
 from tractable.distributions.checks import check_nonnegative
 from tractable.distributions.discrete.categorical import Categorical
@@ -277,6 +278,7 @@ class LatentTree(VectorDistribution):
     def _sample(self, n: int, rng: Any) -> Array:
         return self._beside(_drawn(self._host, n, rng))
 
+    @either_seed_name
     def entropy(self, *, n_samples: int = N_DRAWS, rng: Any = 0) -> Array:
         """See `Distribution.entropy`: the average of -log p over draws; one seed gives one answer."""
 
@@ -285,6 +287,7 @@ class LatentTree(VectorDistribution):
 
         return self._beside(over_batch(averaged, self.batch_shape, self._host))
 
+    @either_seed_name
     def kl_divergence(self, other: Any, *, n_samples: int = N_DRAWS, rng: Any = 0) -> Array:
         """See `Distribution.kl_divergence`: an average over draws, of any distribution of the same events.
 

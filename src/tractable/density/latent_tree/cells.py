@@ -145,7 +145,17 @@ class NumberCells:
         )
 
     def with_tail(self, spread: float, weight: float, bound: float) -> "NumberCells":
-        """Return the cells with bins above the last, which share its cell: the density falls as x^-4."""
+        """Return the cells with bins above the last, which share its cell: the density falls as x^-4.
+
+        Parameters
+        ----------
+        spread : float
+            The width of the first bin.
+        weight : float
+            The share of the last cell that the tail takes.
+        bound : float
+            Where the support ends; if it is finite, the tail is one bin up to there.
+        """
         top = self.edges[-1]
         if bound <= top:
             return self

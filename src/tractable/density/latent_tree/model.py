@@ -131,7 +131,17 @@ class CellEncoding:
         )
 
     def check_rows(self, x: np.ndarray, unseen: str = "error", argument: str = "X") -> np.ndarray:
-        """Return rows that the model describes, or refuse them; see `TableColumns.known_codes`."""
+        """Return rows that the model describes, or refuse them.
+
+        Parameters
+        ----------
+        x : array (n, d)
+            Rows.
+        unseen : {"error", "missing"}
+            What unknown categories become, as in `TableColumns.known_codes`.
+        argument : str
+            The name of x in error messages.
+        """
         for j in self.columns.where("normal")[np.isinf(x[:, self.columns.where("normal")]).any(axis=0)]:
             raise ValueError(f"{argument} must be finite in the column {self.columns.label(int(j))!r}")
         counted = self.columns.where("poisson", "bernoulli")
@@ -146,7 +156,17 @@ class CellEncoding:
         return found
 
     def distribution(self, parents: tuple[int, ...], params: TreeParameters, names: Any) -> LatentTree:
-        """Return the latent tree over the columns, in the units of the table."""
+        """Return the latent tree over the columns, in the units of the table.
+
+        Parameters
+        ----------
+        parents : tuple of int
+            The parent of each column; -1 of the root.
+        params : TreeParameters
+            Of the tree.
+        names : sequence or None
+            What the columns are called; left out if they are not all text.
+        """
         named = names is not None and all(isinstance(name, str) for name in names)
         return LatentTree(
             parents=parents,
