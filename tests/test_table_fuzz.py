@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import tractable
 from tractable.cli import app
 from tractable.cli.tables import held_copies, open_table
+from tractable.data.table_columns import as_pandas
 from tractable.report import read_table
 
 #: What stands in the place of a cell: what other programs write, and what nobody should.
@@ -131,7 +132,7 @@ def contents(path):
 
 def scanned(path):
     source = tractable.scan(path, features=["x", "n", "id", "word", "flag", "y"])
-    rows = [part.to_pandas() for part in source.tables()]
+    rows = [as_pandas(part)[0] for part in source.tables()]
     copies = [part.to_pydict() for part in source.copies(source.feature_names)]
     return repr(rows) + repr(copies)
 
@@ -222,3 +223,14 @@ def test_commands_on_changed_tables(part, tmp_path, fuzzed, monkeypatch):
             assert Path("o.csv").exists() == (found.exit_code == 0)
             assert not list(tmp_path.glob(".*"))
             fuzzed[("commands on changed tables", "refused" if errors else "accepted")] += 1
+
+
+@pytest.mark.parametrize(
+    "said", [b"{", b"[]", b'{"columns": [{}], "index_columns": []}', b'{"index_columns": ["nowhere"]}']
+)
+def test_what_pandas_wrote_beside_a_table_may_be_damaged(said, tmp_path):
+    rows = pa.table({"x": [1.0, 2.0, 4.0], "word": ["a", "b", "a"]}).replace_schema_metadata({"pandas": said})
+    pq.write_table(rows, tmp_path / "t.parquet")
+    model = tractable.NaiveBayes().fit(tractable.scan(tmp_path / "t.parquet", target="word"))
+    assert model.classes_.tolist() == ["a", "b"]
+    assert as_pandas(rows)[0].to_dict("list") == {"x": [1.0, 2.0, 4.0], "word": ["a", "b", "a"]}

@@ -15,6 +15,7 @@ from tractable.data.dispatch import as_source, distributed
 from tractable.data.files import FileSource
 from tractable.data.output import check_outputs, check_writable, replacing
 from tractable.data.source import MAX_BATCH_ROWS, Batch, Source
+from tractable.data.table_columns import as_pandas
 from tractable.value import value
 
 #: Names of columns in the file, by method; others have the name of the method.
@@ -123,7 +124,9 @@ def _rows(
     check_known(columns, (*(source.feature_names or ()), *targets), "columns", "the source")
     if isinstance(source, FileSource) and source.text and wanted is not None:
         check_known(wanted, source.feature_names or (), "source", "the source")
-        return lambda: _beside((t.select(list(wanted)).to_pandas() for t in source.tables()), source, columns)
+        return lambda: _beside(
+            (as_pandas(t.select(list(wanted)))[0] for t in source.tables()), source, columns
+        )
     features = FittedColumns.of(estimator, source)
     if isinstance(source, FileSource):
         source.check_numbers()

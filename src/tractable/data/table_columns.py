@@ -448,7 +448,13 @@ def as_pandas(frame: Any) -> tuple[Any, str]:
     if hasattr(frame, "iloc"):
         return frame, "pandas"
     assert is_frame(frame)
-    return frame.to_pandas(), type(frame).__module__.split(".")[0]
+    library = type(frame).__module__.split(".")[0]
+    try:
+        return frame.to_pandas(), library
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        if library != "pyarrow":
+            raise
+        return frame.replace_schema_metadata(None).to_pandas(), library  # what pandas wrote is damaged
 
 
 def type_name(frame: Any, library: str, name: Any) -> str:
