@@ -139,6 +139,7 @@ def test_without_an_intercept(rng):
         ({"alpha": -1.0}, "alpha must be"),
         ({"y": None}, "y must be given"),
         ({"X": np.array([[1.0], [np.nan]])}, "X contains NaN"),
+        ({"y": np.array([1.0, np.inf])}, "y contains NaN or infinity"),
         ({"sample_weight": np.zeros(2)}, "sample_weight must have a positive entry"),
     ],
 )

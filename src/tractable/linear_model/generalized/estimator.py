@@ -970,11 +970,17 @@ class GammaRegression(GeneralizedLinearRegression):
         return components[:, 0] if len(factors) == 1 else Mixture(components=components, weights=weights)
 
 
+#: A Newton step of this length, in standardized columns, at a converged point: the search goes on for ever.
+MOVING = 1e-2
+
+
 def _separates(problem: FamilyProblem, found: NewtonResult) -> bool:
     """Return whether the search goes along a direction in which the likelihood grows for ever."""
     if found.curvature is None:
         return False
     step, coef = found.curvature(found.gradient)[: len(problem.ridge)], found.x[: len(problem.ridge)]
+    if float(np.linalg.norm(step)) < MOVING:
+        return False
     candidates = [each[None, :] for each in (-step, coef) if np.any(each)]
     return separating_coef(problem, candidates) is not None
 

@@ -56,7 +56,11 @@ class CountLoss(FamilyLoss):
     def mean(self, eta: Array) -> Array:
         """Return μ."""
         xp = namespace_of(eta)
-        return xp.exp(xp.clip(eta, None, MOST_LOG_MEAN))
+        if (
+            eta.shape[0] and not float(xp.max(eta)) <= MOST_LOG_MEAN
+        ):  # a clip takes as long as the exponential
+            eta = xp.clip(eta, None, MOST_LOG_MEAN)
+        return xp.exp(eta)
 
     def margins(self, eta: Array, y: Array) -> Array:
         """Return -η of counts of zero, whose mean may go to zero, and -|η| of others."""

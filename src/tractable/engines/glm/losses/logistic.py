@@ -28,13 +28,14 @@ class Logistic(TwoClassLoss):
         """Return log(1 + e^-m) of the margin m = ±η, ∓σ(-m), σ(m) σ(-m) and ∓σ(m) σ(-m) (2 σ(m) - 1)."""
         xp, sign = namespace_of(eta), signs(y, eta)
         margin = sign * eta
-        small = xp.exp(-xp.abs(margin))
+        size = xp.abs(margin)
+        small = xp.exp(-size)
         below = 1.0 / (1.0 + small)
         # σ(-m) is 1 / (1 + small) of negative margins, and small / (1 + small) of others.
         wrong = xp.where(margin < 0.0, below, small * below)
         curvature = small * below * below
         return LossTerms(
-            value=xp.log1p(small) - xp.clip(margin, None, 0.0),
+            value=xp.log1p(small) + 0.5 * (size - margin),
             slope=-sign * wrong,
             curvature=curvature,
             third=sign * curvature * (2.0 * wrong - 1.0),
