@@ -1,6 +1,6 @@
 """Checks of rows, targets and weights: arrays, frames, devices, sources and batches."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import islice
 from math import isfinite, isnan
 from numbers import Real
@@ -292,6 +292,8 @@ def check_columns(
         _check_library(estimator, X, reset=reset)
         return X
     refuse_sparse(estimator, X)
+    if isinstance(X, Mapping):
+        raise ValueError(f"X must be an array or a frame, got a {type(X).__name__}: make a frame of it")
     X = _readable(X)
     _check_library(estimator, None, reset=reset)
     try:

@@ -63,7 +63,7 @@ def minimize(
             problem.expanded,
             start,
             vanishing=True,
-            final_tol=tol**FINAL_POWER,
+            final_tol=min(tol, 1.0) ** FINAL_POWER,
             interruptible=True,
             **options,
         )

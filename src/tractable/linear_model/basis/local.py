@@ -24,7 +24,7 @@ class _LocalBasis(Basis):
             check_number("width", self.width, above=0.0)
         check_strategy(self.strategy)
         if np.ndim(self.centers) == 0:
-            check_number("centers", self.centers, least=1, whole=True)
+            check_number("centers", self.centers, least=1, most=1 << 16, whole=True)
             return None
         xp = namespace_of(X)
         try:
@@ -58,7 +58,7 @@ class GaussianBasis(_LocalBasis):
     Parameters
     ----------
     centers : int or array of shape (n_centers, n_features)
-        The centres, or their number in each column (fewer where its values repeat).
+        The centres, or their number, 65,536 at most, in each column (fewer where its values repeat).
     width : float, optional
         The scale s, in the units of the columns. By default the mean distance between neighbouring centres.
     strategy : {"quantile", "uniform"}
@@ -123,7 +123,7 @@ class SigmoidBasis(_LocalBasis):
     Parameters
     ----------
     centers : int or array of shape (n_centers, n_features)
-        The centres in each column, or their number (fewer where its values repeat).
+        The centres in each column, or their number, 65,536 at most (fewer where its values repeat).
     width : float, optional
         The scale s, in the units of the columns. By default the mean distance between neighbouring centres.
     strategy : {"quantile", "uniform"}

@@ -98,7 +98,7 @@ class SparseCV(RegressorMixin, Estimator):
     def _check_parameters(self) -> None:
         check_number("eps", self.eps, above=0.0, below=1.0)
         if self.alphas is None or np.ndim(self.alphas) == 0:
-            check_number("alphas", self.alphas, least=1, whole=True)
+            check_number("alphas", self.alphas, least=1, most=1 << 16, whole=True)
         check_choice("rule", self.rule, RULES)
         check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, least=1, whole=True)
@@ -139,7 +139,7 @@ class LassoCV(SparseCV):
     eps : float
         Smallest penalty, relative to the smallest one that makes all coefficients zero.
     alphas : int or array
-        How many penalties, evenly spaced in their logarithm; or the penalties.
+        How many penalties, 65,536 at most, evenly spaced in their logarithm; or the penalties.
     fit_intercept : bool
         Whether to fit an intercept.
     cv : int, splitter or iterable of (train, test), optional
