@@ -89,7 +89,7 @@ OTHER = {
 ARGUMENTS = (
     *(0, 1, -1, 2, 7, 2**31, 2**63, -(2**63), 0.5, 1e-300, 1e300, float("nan"), float("inf"), True, None),
     *("words", "auto", "", b"bytes", [], [1, 2], [[0.5]], (), {"a": 1}, {1}, range(3), slice(1), np.ones(3)),
-    *(np.zeros((0, 2)), np.float32(0.5), np.int8(3), object(), ValueError, 1j, np.datetime64("2020-01-01")),
+    *(np.zeros((0, 2)), np.float32(0.5), np.int8(3), object(), 1j, np.datetime64("2020-01-01")),
 )
 #: Whoever asks for 2³¹ repetitions is not refused, and waits.
 REPETITIONS = ("n_init", "max_iter", "n_restarts_optimizer", "n_epochs", "n_boot")

@@ -14,7 +14,7 @@ class SplineBasis(Basis):
     Parameters
     ----------
     n_knots : int
-        Number of knots of each column, both ends included (fewer where its values repeat).
+        Number of knots of each column, 65,536 at most, both ends included (fewer where its values repeat).
     degree : int
         Degree of the polynomials between the knots, 64 at most.
     strategy : {"quantile", "uniform"}
@@ -56,7 +56,7 @@ class SplineBasis(Basis):
         self.include_bias = include_bias
 
     def _check_parameters(self) -> None:
-        check_number("n_knots", self.n_knots, least=2, whole=True)
+        check_number("n_knots", self.n_knots, least=2, most=1 << 16, whole=True)
         # The work grows as its square.
         check_number("degree", self.degree, least=1, most=64, whole=True)
         check_strategy(self.strategy)
