@@ -24,7 +24,7 @@ def test_keep_their_digits_far_from_the_origin(k, far, options, rng):
         wide = near.proba_interval(X)
         np.testing.assert_allclose(moved.proba_interval(X + far), wide, atol=1e-15 * far, rtol=1e-6)
     np.testing.assert_allclose(moved._curvature_.shift, near._curvature_.shift + far)
-    there, here = (model._curvature_.centered_covariance for model in (moved, near))
+    there, here = (model._curvature_.estimate.centred_covariance for model in (moved, near))
     np.testing.assert_allclose(there, here, rtol=1e-6, atol=1e-9)
 
 

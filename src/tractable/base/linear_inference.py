@@ -67,6 +67,11 @@ class LinearInference:
         return found
 
     @property
+    def _at_origin(self) -> LinearEstimate:
+        """The estimate that carries covariances from the centre to the origin."""
+        return self._estimate
+
+    @property
     def coef_std_errors_(self) -> Any:
         """Standard errors of the coefficients; infinite where the rows do not determine them."""
         check_answerable(self)
@@ -221,6 +226,9 @@ class LinearInference:
         table.warn_of_collinearity()
         return table
 
+    def _check_covariance(self, kind: str) -> None:
+        """Refuse kinds of robust covariances that the model has not."""
+
     def _check_options(self, given: dict[str, Any]) -> None:
         for name in given:
             if name not in self._of_fit:
@@ -246,6 +254,7 @@ class LinearInference:
         if isinstance(clusters, str):
             X, clusters, _ = split_frame(X, clusters, None)
         data = self._rows_of_fit(X, y, sample_weight, what="a robust covariance", **of_fit)
+        self._check_covariance(covariance)
         scores = self._row_scores(data, **({} if target is None else {"target": target}))
         n, p = scores.n_rows, scores.n_parameters
         if not n > p:
@@ -254,7 +263,7 @@ class LinearInference:
         sizes: Any = {"n_rows": n, "n_parameters": p, "n_clusters": n_clusters}
         found = sandwich(scores.inverse, products, kind=covariance, **sizes)
         size = self._estimate.coef.size + self._estimate.has_intercept * len(self._estimate.coef)
-        return self._estimate.from_centre(found[:size, :size]), n_clusters
+        return self._at_origin.from_centre(found[:size, :size]), n_clusters
 
     @available_if(_is_gaussian)
     @by_blocks

@@ -4,6 +4,8 @@ from functools import cached_property
 from math import inf, prod
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.linalg import column_lengths
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.engines.long_rows import ReferredRows
@@ -306,7 +308,7 @@ class LinearEstimate:
         """Return the matrix whose diagonal is the leverage, (n, n); without a prior in the rows' span."""
         root, z = self.covariance_root, x - self.centre
         white = root.at(z)
-        found = white @ white.T
+        found = white @ namespace_of(white).matrix_transpose(white)
         if root.span is None or root.outside == inf:
             return found
         apart = root.outside_part(z)
@@ -414,3 +416,65 @@ def _scaled(scale: Any, unit: Array) -> Array:
     """Return variances in units of the noise times these; infinite ones are, whatever the noise."""
     xp = namespace_of(unit)
     return xp.where(xp.isinf(unit), unit, scale * unit)
+
+
+#: A combination of parameters with this part, or more, in directions without curvature is not determined.
+UNDETERMINED = 1e-6
+
+
+def standardized_estimate(
+    shift: np.ndarray,
+    widths: np.ndarray,
+    coef: np.ndarray,
+    root: np.ndarray,
+    undetermined: np.ndarray,
+    *,
+    outside: float,
+    scale: float = 1.0,
+    dof: float = inf,
+) -> LinearEstimate:
+    """Return the estimate of linear predictors of standardized columns, in the units of the columns.
+
+    Parameters
+    ----------
+    shift, widths : arrays (d,)
+        The columns are (x - shift) widths; the width of a constant one is 0.
+    coef : array (t, p)
+        Coefficients, after the intercepts where p is one more than the number of columns.
+    root : array (p, r) or (t, p, r)
+        G of their covariance, over the scale.
+    undetermined : array (m p, q)
+        Directions without curvature, of the parameters of m linear predictors.
+    outside : float
+        Variance of a coefficient that the rows say nothing of, over the scale.
+    scale, dof : float
+        The dispersion, and the degrees of freedom of Student's t about the estimates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> coef, root, none = np.array([[1.0, 3.0]]), 0.1 * np.eye(2), np.zeros((2, 0))
+    >>> found = standardized_estimate(np.array([5.0]), np.array([2.0]), coef, root, none, outside=np.inf)
+    >>> found.coef, found.intercept, found.coef_std_errors
+    (array([[6.]]), array([-29.]), array([[0.2]]))
+    """
+    first = coef.shape[1] - len(shift)
+    varies, span = widths > 0.0, None
+    unit = undetermined / np.linalg.norm(undetermined, axis=0)
+    parts = unit.reshape(len(unit) // coef.shape[1], coef.shape[1], unit.shape[1])[:, first:]
+    axes, sizes, _ = np.linalg.svd(np.concatenate([*parts], axis=1))
+    rank = int(np.sum(sizes > UNDETERMINED))
+    if rank:
+        lengths = np.where(varies, 1.0 / np.where(varies, widths, 1.0), np.abs(shift))
+        lengths = np.where(lengths > 0.0, lengths, 1.0)
+        span = RowSpan(scale=lengths, directions=axes[:, rank:], tol=UNDETERMINED)
+    units = np.append(np.ones(first), widths)
+    return LinearEstimate(
+        coef=coef[:, first:] * widths,
+        centre=shift if first else np.zeros_like(shift),
+        offset=coef[:, 0] if first else np.zeros(len(coef)),
+        root=CovarianceRoot(factor=units[:, None] * root, span=span, outside=outside),
+        scale=np.full(len(coef), scale),
+        dof=dof,
+        has_intercept=bool(first),
+    )

@@ -174,14 +174,15 @@ def _generalized(learned: dict[str, Any], *, dispersed: bool = False) -> None:
     """Make the estimate of the roots and directions of standardized columns."""
     import numpy as np
 
-    from tractable.linear_model.generalized.inference import standardized_estimate
+    from tractable.engines.linear_estimate import standardized_estimate
 
     if "_estimate_" in learned:
         return
     scale = float(learned["dispersion_"]) if dispersed else 1.0
     learned["_estimate_"] = standardized_estimate(
-        learned["_standardizer_"],
-        learned["_center_coef_"],
+        learned["_standardizer_"].shift,
+        learned["_standardizer_"].scale,
+        learned["_center_coef_"][None, :],
         learned.pop("_root_") / (scale**0.5 or 1.0),
         learned.pop("_undetermined_"),
         outside=learned.pop("_prior_variance_") / (scale or 1.0),

@@ -37,7 +37,7 @@ def variances_of_rows_follow_from_the_covariance(estimator: Any, rng: np.random.
         columns = np.column_stack([np.ones(len(rows)), rows])[:, int(not fit.has_intercept) :]
         for t in range(len(fit.coef)):
             expected = np.sum((columns @ _covariance(fit, t)) * columns, axis=1)
-            _same(float(fit.scale[t]) * to_numpy(fit.leverage(rows)), expected, rtol=1e-6)
+            _same(float(fit.scale[t]) * _leverage(fit, rows), expected, rtol=1e-6)
 
 
 def predictive_variances_are_those_of_the_predictor_and_the_noise(
@@ -54,7 +54,7 @@ def predictive_variances_are_those_of_the_predictor_and_the_noise(
     if getattr(model, "noise", "gaussian") != "gaussian":
         return  # the noise is no normal's
     squares = [np.asarray(getattr(dist, "scale", dist.stddev)) ** 2 for dist in both]
-    expected = to_numpy(fit.leverage(X[:9])) * float(fit.scale[0])
+    expected = _leverage(fit, X[:9]) * float(fit.scale[0])
     _same(squares[0], expected, rtol=1e-8)
     _same(squares[1] - squares[0], np.full(9, float(fit.scale[0])), rtol=1e-6)
 
@@ -62,7 +62,8 @@ def predictive_variances_are_those_of_the_predictor_and_the_noise(
 def the_hat_matrix_has_the_leverages(estimator: Any, rng: np.random.Generator) -> None:
     """The diagonal of the hat matrix are the leverages; over the rows of the fit they are its parameters."""
     fit, model, X = _fitted(estimator, rng)
-    _same(np.diagonal(to_numpy(fit.hat(X))), to_numpy(fit.leverage(X)))
+    hat = to_numpy(fit.hat(X))
+    _same(np.diagonal(hat if hat.ndim == 2 else hat[0]), _leverage(fit, X))
     if hasattr(model, "leverage"):
         dof = getattr(model, "effective_dof_", X.shape[1] + int(fit.has_intercept))
         _same(np.sum(model.leverage(X)), float(dof), rtol=1e-7)
@@ -91,12 +92,12 @@ def what_rows_and_prior_leave_open_is_infinite(estimator: Any, rng: np.random.Ge
         once, twice = single._estimate, double._estimate  # noqa: SLF001
     errors = to_numpy(twice.coef_std_errors)[0]
     both = np.column_stack([X, X[:, 0]])
-    assert np.all(np.isfinite(to_numpy(twice.leverage(both)))), "a row of the fit is not determined"
+    assert np.all(np.isfinite(_leverage(twice, both))), "a row of the fit is not determined"
     apart = both[:1] + np.array([1.0] + [0.0] * N_COLUMNS)
     open_ = bool(np.isinf(errors[0]))
     assert open_ == bool(np.isinf(errors[-1])), "of two equal columns one is determined"
     assert np.all(np.isfinite(errors[1:-1])), "another coefficient is not determined"
-    assert open_ == bool(np.isinf(to_numpy(twice.leverage(apart))[0])), "row and coefficient disagree"
+    assert open_ == bool(np.isinf(_leverage(twice, apart)[0])), "row and coefficient disagree"
     first = int(twice.has_intercept)
     found = _covariance(twice, 0)
     if not open_:  # their difference has the variance of the prior, which is not zero
@@ -126,7 +127,10 @@ def _rows(estimator: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.ndar
     """Return rows, and targets with noise: numbers, or counts and amounts."""
     X = rng.standard_normal((N_ROWS, N_COLUMNS)) @ np.triu(np.ones((N_COLUMNS, N_COLUMNS))) + 1.0
     predictor = X @ np.linspace(0.4, -0.3, N_COLUMNS)
-    if estimator.__sklearn_tags__().target_tags.positive_only:
+    tags = estimator.__sklearn_tags__()
+    if tags.estimator_type == "classifier":
+        return X, (predictor + rng.logistic(size=N_ROWS) > np.median(predictor)).astype(int)
+    if tags.target_tags.positive_only:
         return X, 1.0 + rng.poisson(np.exp(1.0 + 0.5 * predictor) * rng.gamma(2.0, 0.5, N_ROWS))
     return X, 3.0 + predictor + rng.standard_normal(N_ROWS)
 
@@ -137,6 +141,12 @@ def _fitted(estimator: Any, rng: np.random.Generator) -> tuple[LinearEstimate, A
     with quiet():
         model = cloned(estimator).fit(X, y)
         return model._estimate, model, X  # noqa: SLF001
+
+
+def _leverage(fit: LinearEstimate, rows: np.ndarray) -> np.ndarray:
+    """Return the unit variances of the first linear predictor at rows, (n,)."""
+    found = to_numpy(fit.leverage(rows))
+    return found if found.ndim == 1 else found[0]
 
 
 def _covariance(fit: LinearEstimate, target: int) -> np.ndarray:

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tractable.arrays.devices import beside
 from tractable.arrays.error_function import erfc
 from tractable.arrays.log_space import sigmoid
-from tractable.arrays.namespace import is_foreign_array, is_numpy_array, is_sparse, namespace_of
+from tractable.arrays.namespace import is_foreign_array, is_numpy_array, is_sparse
 from tractable.base import (
     ClassifierMixin,
     Estimator,
@@ -25,6 +25,7 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.base.by_blocks import by_blocks
+from tractable.base.linear_inference import LinearInference
 from tractable.base.options import SklearnOptions
 from tractable.base.validation import check_after
 from tractable.classification.labelled_rows import labelled_rows
@@ -36,22 +37,18 @@ from tractable.classification.logistic.problem import (
     with_class_weights,
 )
 from tractable.data import ArraySource, Source
-from tractable.data.frames import split_frame
-from tractable.engines import NewtonResult, fold
+from tractable.engines import LinearEstimate, NewtonResult, fold
 from tractable.engines.glm.losses import ClassLoss, Probit, class_loss
 from tractable.engines.glm.problem import BLOCK
 from tractable.engines.glm.search import minimize
 from tractable.engines.linear_estimate import NotComputedError
 from tractable.primitives import as_double
 from tractable.regression_tables import (
-    ROBUST,
     Influence,
     RegressionSummary,
+    RowScores,
     check_covariance_type,
     coefficient_names,
-    products_of_scores,
-    sandwich,
-    squared_factor,
     wald_interval,
     weighted_condition_number,
     weighted_inflation,
@@ -77,7 +74,7 @@ def penalty_named(penalty: Any, given: dict[str, Any]) -> dict[str, Any]:
     raise ValueError(f"penalty must be 'l1', 'l2', 'elasticnet' with an l1_ratio, or None, got {penalty!r}")
 
 
-class LogisticRegression(ClassifierMixin, Estimator):
+class LogisticRegression(ClassifierMixin, LinearInference, Estimator):
     """Class probabilities by linear predictors: p(C_k | x) ∝ exp(intercept_k + xᵀ coef_k).
 
     Of two classes, p(C_2 | x) = σ(intercept + xᵀ coef). The coefficients minimise scikit-learn's objective,
@@ -260,8 +257,12 @@ class LogisticRegression(ClassifierMixin, Estimator):
     def intercept_std_error_(self) -> np.ndarray:
         """Standard errors of the intercepts; 0 where there are none."""
         errors = self._std_errors()
-        has_intercept = errors.shape[1] > self.coef_.shape[1]
-        return errors[:, 0] if has_intercept else 0.0 * self.intercept_
+        return errors[:, 0] if errors.shape[1] > self.coef_.shape[1] else 0.0 * self.intercept_
+
+    def _std_errors(self) -> np.ndarray:
+        self._estimate  # noqa: B018 (there may be too many parameters)
+        errors = np.sqrt(np.diagonal(self._curvature_.covariance)).reshape(self.coef_.shape[0], -1)
+        return beside(errors, self.coef_)
 
     @property
     def z_values_(self) -> np.ndarray:
@@ -279,24 +280,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         """Probability of a z-value as far from 0, or farther, were the coefficient 0 (Wald's test)."""
         return erfc(abs(self.z_values_) / 2.0**0.5)
 
-    def coef_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval (..., 2) of each coefficient with confidence `coverage` (Wald's).
-
-        With a squared penalty it is that of the posterior under the prior coef ~ N(0, C), by Laplace's
-        approximation. After an L1 penalty has chosen coefficients no such interval covers: there is none, nor
-        for separable classes, nor of a penalty beside class weights that are not all the same. Without a
-        penalty it needs three rows of the rarest class for each parameter, the intercept included: of fewer,
-        intervals of 0.9 cover 0.98, and of 0.5 less.
-        """
-        self._check_intervals()
-        return wald_interval(self.coef_, self.coef_std_errors_, coverage)
-
-    def intercept_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval (..., 2) of each intercept with confidence `coverage`, as `coef_interval`."""
-        self._check_intervals()
-        return wald_interval(self.intercept_, self.intercept_std_error_, coverage)
-
-    def summary(
+    def summary(  # type: ignore[override]
         self,
         X: Any = None,
         y: Any = None,
@@ -332,10 +316,10 @@ class LogisticRegression(ClassifierMixin, Estimator):
         self._check_intervals(few=True)
         kind = check_covariance_type(covariance, clusters)
         unpenalised, k = bool(np.isinf(self.C)), len(self.classes_)
-        self._std_errors()  # there may be too many
+        self._estimate  # noqa: B018 (there may be too many parameters)
         found = np.asarray(self.parameter_covariance_)
         if kind != "nonrobust":
-            found = self._robust_covariance(X, y, sample_weight, covariance=kind, clusters=clusters)
+            found = self._sandwich(X, y, sample_weight, covariance=kind, clusters=clusters)[0]
         intercept = found.shape[0] > self.coef_.size
         parameters = np.column_stack([self.intercept_, self.coef_]) if intercept else self.coef_
         names, contrasts = self._coefficient_names(reference, intercept=intercept)
@@ -388,36 +372,6 @@ class LogisticRegression(ClassifierMixin, Estimator):
         table.warn_of_collinearity()
         return table
 
-    def robust_covariance(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        covariance: str | None = None,
-        clusters: Any = None,
-    ) -> np.ndarray:
-        """Return a covariance of the parameters, as `parameter_covariance_`, that holds of a wrong model too.
-
-        By a pass over the rows of the fit: A⁻¹ (Σ s sᵀ) A⁻¹ with the curvature A and the gradients s of the
-        rows; HC1 times n / (n - p), HC2 and HC3, of two classes, with s over √(1 - h) and over 1 - h, h the
-        leverage, as R has them. Of clusters, whose rows may depend on each other, the products are of sums
-        over each cluster, times G / (G - 1) · (n - 1) / (n - p) for G clusters.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            The rows of the fit, as in `fit`. Clusters need rows in memory, or a source that is read into it.
-        covariance : {"HC0", "HC1", "HC2", "HC3", "clustered"}, optional
-            Which; "HC0" when not given, "clustered" where there are clusters.
-        clusters : array of shape (n_samples,) or column name, optional
-            The cluster of each row.
-        """
-        kind = covariance or ("HC0" if clusters is None else "clustered")
-        check_choice("covariance", kind, (*ROBUST, "clustered"))
-        self._check_intervals(few=True)
-        return self._robust_covariance(X, y, sample_weight, covariance=kind, clusters=clusters)
-
     def influence(self, X: Any, y: Any = None, sample_weight: Any = None) -> Influence:
         """Return each row's influence: leverage, studentized Pearson residuals, Cook's distance, DFFITS.
 
@@ -434,9 +388,9 @@ class LogisticRegression(ClassifierMixin, Estimator):
             raise ValueError("influence is of two classes by link='logit'")
         held = self._coded_rows(X, y, sample_weight).collect()
         x = np.asarray(held.X, dtype=np.float64)
-        eta = self.intercept_ + x @ self.coef_[0]
+        eta = self._estimate.predict(x)[:, 0]
         p, spread = sigmoid(eta), sigmoid(eta) * sigmoid(-eta)
-        leverage = _leverage(x, spread, self._curvature_.shift, self._curvature_.centered_covariance)
+        leverage = self._row_scores().leverage(x, spread)
         with np.errstate(divide="ignore", invalid="ignore"):
             residuals = np.where(spread > 0.0, (held.y - p) / np.sqrt(spread), 0.0)
         return Influence.of(residuals, leverage, n_parameters=self._n_parameters)
@@ -457,16 +411,16 @@ class LogisticRegression(ClassifierMixin, Estimator):
                 "class_weight changes the probabilities that are estimated: there is no interval of those of "
                 "the rows; fit with class_weight=None"
             )
-        self._std_errors()
+        fit = self._estimate
         refuse_foreign(X)
         x = np.asarray(check_columns(self, X), dtype=np.float64)
-        # Of rows less their center: keeps the digits that the covariance loses far from the origin.
-        covariance, z = self._curvature_.centered_covariance, x - self._curvature_.shift
-        if len(covariance) > self.coef_.size:
-            z = np.column_stack([np.ones(len(x)), z])
-        eta = self.intercept_ + x @ self.coef_.T
-        jacobian = self._loss().log_odds_jacobian(eta)[:, :, :, None] * z[:, None, None, :]
-        variance = _quadratic_form(jacobian.reshape(*jacobian.shape[:2], -1), covariance)
+        eta = fit.predict(x)
+        jacobian = self._loss().log_odds_jacobian(eta)
+        apart = fit.covariance_root.outside_at(x - fit.centre, np.abs(x) + np.abs(fit.centre))[:, None]
+        variance = np.sum(np.einsum("nck,knr->ncr", jacobian, fit.predictor_root(x)) ** 2, axis=-1)
+        moved = np.sum(jacobian**2, axis=-1)
+        with np.errstate(invalid="ignore"):
+            variance = np.where((apart > 0.0) & (moved > 0.0), variance + apart * moved, variance)
         half_width = wald_interval(np.zeros(1), np.sqrt(variance), coverage)[..., 1]
         return self._loss().proba_interval(eta, half_width)
 
@@ -588,40 +542,40 @@ class LogisticRegression(ClassifierMixin, Estimator):
             )
         return data
 
-    def _robust_covariance(
-        self, X: Any, y: Any, sample_weight: Any, *, covariance: str, clusters: Any
-    ) -> np.ndarray:
-        self._check_likelihood("a robust covariance")
-        if isinstance(clusters, str):
-            X, clusters, _ = split_frame(X, clusters, None)
-        data, center = self._coded_rows(X, y, sample_weight), self._curvature_.shift
-        centered, coef = self._curvature_.centered_covariance, self.coef_
-        if len(centered) > coef.size:
-            coef = np.column_stack([self.intercept_ + self.coef_ @ center, coef])
-        scaling = center, np.ones_like(center)
-        of = partial(_scores, loss=self._loss(), coef=coef, scaling=scaling)
-        if covariance in ("HC2", "HC3"):
-            if len(coef) > 1 or self.link != "logit":
-                raise ValueError(f"covariance={covariance!r} is of two classes by link='logit'")
-            of = partial(of, kind=covariance, covariance=centered)
-        products, n_clusters = products_of_scores(of, data, clusters)
-        n, p, known = (
-            float(np.sum(self._class_count_)),
-            self._n_parameters,
-            np.isfinite(np.diagonal(centered)),
+    def _rows_of_fit(self, X: Any, y: Any, sample_weight: Any, *, what: str) -> Source:
+        self._check_likelihood(what)
+        return self._coded_rows(X, y, sample_weight)
+
+    def _row_scores(self, data: Any = None) -> RowScores:
+        fit = self._estimate
+        return RowScores(
+            terms=partial(_terms, loss=self._loss(), estimate=fit),
+            estimate=fit,
+            inverse=fit.centred_covariance,
+            n_rows=float(np.sum(self._class_count_)),
+            n_parameters=self._n_parameters,
         )
-        if not n > p:
-            raise ValueError(f"X must have more rows than the {p:g} parameters for a robust covariance")
-        inverse = np.where(known[:, None] & known, centered, 0.0)
-        sizes: Any = {"n_rows": n, "n_parameters": p, "n_clusters": n_clusters}
-        found = sandwich(inverse, products, kind=covariance, **sizes)
-        carry: Any = np.eye(coef.shape[1])
-        if coef.shape[1] > self.coef_.shape[1]:
-            carry[0, 1:] = -center
-        carry = np.kron(np.eye(len(coef)), carry)
-        determined = np.isfinite(np.diagonal(np.asarray(self.parameter_covariance_)))
-        found = np.where(determined[:, None] & determined, carry @ found @ carry.T, np.nan)
-        found[~determined, ~determined] = np.inf
+
+    def _check_covariance(self, kind: str) -> None:
+        if kind in ("HC2", "HC3") and (len(self.coef_) > 1 or self.link != "logit"):
+            raise ValueError(f"covariance={kind!r} is of two classes by link='logit'")
+
+    def _check_estimate(self) -> None:
+        self._check_intervals(few=True)
+
+    @property
+    def _at_origin(self) -> LinearEstimate:
+        found: LinearEstimate = self._curvature_.at_origin
+        return found
+
+    @property
+    def _estimate(self) -> LinearEstimate:
+        check_answerable(self)
+        if self._curvature_ is None:
+            raise NotComputedError(
+                f"coef_ has {self.coef_.size} entries, too many for their covariance to be computed"
+            )
+        found: LinearEstimate = self._curvature_.estimate
         return found
 
     def _check_likelihood(self, what: str) -> None:
@@ -640,10 +594,11 @@ class LogisticRegression(ClassifierMixin, Estimator):
     @property
     def _n_parameters(self) -> float:
         """How many parameters the rows determine."""
-        self._std_errors()  # there may be too many to know
+        self._estimate  # noqa: B018 (there may be too many parameters to know)
         return float(self._curvature_.rank)
 
     def _check_intervals(self, *, few: bool = False) -> None:
+        """Refuse intervals that would not have their coverage; with `few`, of few rows they are rough."""
         check_answerable(self)
         if self.l1_ratio > 0.0 and np.isfinite(self.C):
             raise ValueError(
@@ -670,15 +625,6 @@ class LogisticRegression(ClassifierMixin, Estimator):
                 f"without a penalty, which need {least}, {FEWEST_ROWS} a parameter; a finite C has intervals"
             )
 
-    def _std_errors(self) -> np.ndarray:
-        check_answerable(self)
-        if self._curvature_ is None:
-            raise NotComputedError(
-                f"coef_ has {self.coef_.size} entries, too many for their covariance to be computed"
-            )
-        xp = namespace_of(self.coef_)
-        return xp.reshape(xp.sqrt(xp.linalg.diagonal(self.parameter_covariance_)), (self.coef_.shape[0], -1))
-
 
 def linear_predictors(model: Any, X: Any) -> np.ndarray:
     """Return intercept + xᵀ coef of each row, dense or sparse, (n, 1) or (n, K)."""
@@ -691,34 +637,14 @@ def loss_of(link: str, n_classes: int) -> ClassLoss:
     return Probit() if link == "probit" else class_loss(n_classes, overparametrised=True)
 
 
-def _scores(
-    x: Any,
-    codes: Any,
-    *,
-    loss: ClassLoss,
-    coef: np.ndarray,
-    scaling: tuple[np.ndarray, np.ndarray],
-    kind: str = "HC0",
-    covariance: np.ndarray | None = None,
-) -> np.ndarray:
-    """Return the gradient of each row's loss by all coefficients, (n, c p), with the factors of the kind."""
-    x = np.asarray(x, dtype=np.float64)
-    z, r = loss.residuals(x, codes, scaling, coef)
-    if covariance is not None:
-        eta = z @ coef[0]
-        leverage = _leverage(x, sigmoid(eta) * sigmoid(-eta), scaling[0], covariance)
-        r = r * np.sqrt(squared_factor(kind, leverage))[:, None]
-    return (r[:, :, None] * z[:, None, :]).reshape(len(z), -1)
-
-
-def _leverage(x: np.ndarray, spread: np.ndarray, center: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-    """Return the leverage of rows of two classes, p (1 - p) zᵀ V z, V the covariance of centred rows."""
-    z = x - center
-    if len(covariance) > z.shape[1]:
-        z = np.column_stack([np.ones(len(z)), z])
-    known = np.isfinite(np.diagonal(covariance))
-    within = np.sum((z[:, known] @ covariance[np.ix_(known, known)]) * z[:, known], axis=1)
-    return np.minimum(spread * within, 1.0)
+def _terms(
+    x: np.ndarray, codes: Any, *, loss: ClassLoss, estimate: LinearEstimate
+) -> tuple[np.ndarray, np.ndarray, None]:
+    """Return what `RowScores` asks: slopes of the rows' losses, and the curvatures of two classes."""
+    coef = np.column_stack([estimate.offset, estimate.coef]) if estimate.has_intercept else estimate.coef
+    _, slopes = loss.residuals(x, codes, (estimate.centre, np.ones_like(estimate.centre)), coef)
+    eta = estimate.predict(x)[:, 0]
+    return slopes, sigmoid(eta) * sigmoid(-eta), None
 
 
 def _mapped(carry: np.ndarray, covariance: np.ndarray, open_: np.ndarray) -> np.ndarray:
@@ -728,12 +654,3 @@ def _mapped(carry: np.ndarray, covariance: np.ndarray, open_: np.ndarray) -> np.
     found[lost], found[:, lost] = np.nan, np.nan
     found[lost, lost] = np.inf
     return found
-
-
-def _quadratic_form(parts: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-    """Return partsᵀ covariance parts of each (n, K); infinite where a part is not determined."""
-    open_ = np.isinf(np.diagonal(covariance))
-    known = covariance.copy()
-    known[open_, open_] = 0.0
-    found = np.sum((parts @ known) * parts, axis=-1)
-    return np.where(np.any(parts[..., open_] != 0.0, axis=-1), np.inf, np.maximum(found, 0.0))

@@ -9,15 +9,15 @@ import numpy as np
 from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import namespace_of
 from tractable.classification.logistic.problem import LogisticProblem
-from tractable.engines import NewtonResult
-from tractable.engines.glm.laplace import determined_rank, mapped_covariance
+from tractable.engines import LinearEstimate, NewtonResult
+from tractable.engines.glm.laplace import determined_rank, inverse_root
 from tractable.engines.glm.losses import ClassLoss, Scaling
 from tractable.engines.glm.problem import Curvature
 from tractable.engines.glm.separation import separating_coef
-from tractable.engines.linear_estimate import NotComputedError
+from tractable.engines.linear_estimate import NotComputedError, standardized_estimate
 from tractable.primitives.in_place import add_to_diagonal
 from tractable.primitives.threads import blas_for_columns
-from tractable.value import value
+from tractable.value import replace, value
 
 
 class SeparableClassesWarning(UserWarning):
@@ -104,19 +104,67 @@ class CoefficientCurvature:
         return found
 
     @cached_property
-    def covariance(self) -> np.ndarray:
-        """Covariance of intercepts and coefficients in the units of the columns, class after class."""
-        return self._covariance(self.shift, held=np.nan)
+    def estimate(self) -> LinearEstimate:
+        """The coefficients of the classes in the units of the columns, with a root of their covariance.
+
+        Nothing but the penalty bounds the coefficient of a constant column.
+        """
+        c, p = self.coef.shape
+        known = ((self.coef != 0.0) | ~self.selected).reshape(-1)
+        with blas_for_columns(c * p):
+            own, open_ = inverse_root(self.hessian[np.ix_(known, known)])
+            if self.variability is not None:
+                values, axes = np.linalg.eigh(self.variability[np.ix_(known, known)])
+                own = own @ (own.T @ (axes * np.sqrt(np.maximum(values, 0.0))))
+        root, undetermined = (np.zeros((c * p, part.shape[1])) for part in (own, open_))
+        root[known], undetermined[known] = own, open_
+        root = np.einsum("kc,cpr->kpr", self.class_map, root.reshape(c, p, -1))
+        coef = self.class_map @ self.coef
+        part = 1.0 if len(coef) == 1 else 1.0 - 1.0 / len(coef)
+        found = standardized_estimate(
+            self.shift,
+            self.scale,
+            coef,
+            root,
+            undetermined,
+            outside=part / self.penalty if self.penalty > 0.0 else np.inf,
+        )
+        if not self._overparametrised:
+            return found
+        factor = found.root.factor.copy()  # offsets sum to zero, which overparametrised ones leave open
+        factor[:, 0] -= np.mean(factor[:, 0], axis=0)
+        return replace(found, root=replace(found.root, factor=factor))
+
+    @property
+    def at_origin(self) -> LinearEstimate:
+        """The estimate whose intercept is at the origin of all columns but the constant ones."""
+        return replace(self.estimate, centre=np.where(self.scale > 0.0, self.shift, 0.0))
+
+    @property
+    def _overparametrised(self) -> bool:
+        """Whether all intercepts of several classes may move together."""
+        return self.coef.shape[1] > len(self.scale) and 1 < len(self.coef) == len(self.class_map)
 
     @cached_property
-    def centered_covariance(self) -> np.ndarray:
-        """The same for rows less their center, with 0 for coefficients held at 0."""
-        return self._covariance(np.zeros_like(self.shift), held=0.0)
+    def held(self) -> np.ndarray:
+        """Which coefficients of the classes an L1 penalty holds at zero, (k, p)."""
+        return (self.class_map @ self.coef == 0.0) & self.selected
+
+    @cached_property
+    def covariance(self) -> np.ndarray:
+        """Covariance of intercepts and coefficients in the units of the columns, class after class."""
+        found, zeros = self.at_origin.unit_covariance, self.held.reshape(-1)
+        if self._overparametrised:  # intercepts sum to zero at the origin
+            at = np.arange(0, len(found), self.coef.shape[1])
+            found[at] -= np.mean(found[at], axis=0)
+            found[:, at] -= np.mean(found[:, at], axis=1)[:, None]
+        found[zeros], found[:, zeros] = np.nan, np.nan
+        return found
 
     @cached_property
     def rank(self) -> int:
         """How many parameters the rows determine."""
-        finite = np.all(np.isfinite(np.diagonal(self.covariance)))
+        finite = np.all(self.at_origin.determined) and not np.any(self.held)
         return len(self.hessian) if finite else determined_rank(self.hessian)
 
     @property
@@ -129,36 +177,6 @@ class CoefficientCurvature:
         axes = np.linalg.pinv(self.class_map)  # (c, classes)
         across = np.tensordot(axes.T, self.loss_curvature.reshape(c, width, c, width), axes=1)
         return np.einsum("kibj,bk->kij", across, axes)
-
-    def _covariance(self, shift: np.ndarray, *, held: float) -> np.ndarray:
-        """Return the covariance of the parameters of columns ``x - center + shift``."""
-        known = (self.coef != 0.0) | ~self.selected
-        with blas_for_columns(len(self.hessian)):
-            mapping = self._column_map(shift)
-            found = mapped_covariance(self.hessian, mapping, known.reshape(-1), self.variability)
-        each = self.class_map @ self.coef
-        index = np.arange(each.size).reshape(each.shape)
-        # Nothing but the penalty bounds the coefficient of a constant column.
-        constant = index[:, each.shape[1] - len(self.scale) :][:, self.scale == 0.0].reshape(-1)
-        part = 1.0 if len(each) == 1 else 1.0 - 1.0 / len(each)
-        found[constant, constant] = part / self.penalty if self.penalty > 0.0 else np.inf
-        zeros = index[(each == 0.0) & self.selected]
-        found[zeros], found[:, zeros] = held, held
-        return found
-
-    def _column_map(self, shift: np.ndarray) -> np.ndarray:
-        """Return the matrix from free coefficients to those of the classes and columns, both flattened."""
-        c, p = self.coef.shape
-        first = p - len(self.scale)
-        columns = np.diag(np.concatenate([np.ones(first), self.scale]))
-        if first:
-            columns[0, 1:] = -shift * self.scale
-        found = np.kron(self.class_map, columns)
-        if first and len(self.class_map) > 1 and c == len(self.class_map):
-            # Intercepts sum to zero, which overparametrised ones leave open.
-            intercepts = np.arange(c) * p
-            found[intercepts] -= np.mean(found[intercepts], axis=0)
-        return found
 
 
 @value

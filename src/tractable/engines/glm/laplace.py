@@ -17,8 +17,6 @@ SMALLEST, LARGEST = 1e-8, 1e12
 
 #: Eigenvalues this small, times their number and the machine's rounding, count as zero.
 LOST = 10.0
-#: A parameter with this squared part, or more, in a direction without curvature is not determined.
-UNDETERMINED = 1e-6
 #: Where the data determine a smaller part of the coefficients, 1 - α Σ_jj loses digits.
 CANCELLED = 1e-3
 _EPS = float(np.finfo(np.float64).eps)
@@ -188,57 +186,23 @@ def determined_rank(hessian: np.ndarray) -> int:
     return int(np.sum(values > LOST * len(values) * _EPS * np.max(values, initial=0.0)))
 
 
-def mapped_covariance(
-    hessian: np.ndarray, mapping: np.ndarray, known: np.ndarray, variability: np.ndarray | None = None
-) -> np.ndarray:
-    """Return the covariance of ``mapping @ parameters``, whose covariance is the inverse of the Hessian.
-
-    With the variance of the gradient given (`variability`, B) it is the sandwich A⁻¹ B A⁻¹, A the Hessian.
-
-    A combination that the curvature does not determine has an infinite variance. Parameters that are not
-    `known`, such as those that an L1 penalty holds at zero, take no part.
-
-    Parameters
-    ----------
-    hessian : array (p, p)
-        A, of the negative log posterior or of the loss, at the estimate.
-    mapping : array (m, p)
-        The combinations of parameters whose covariance is asked for, one a row.
-    known : array (p,) of bool
-        Which parameters take part.
-    variability : array (p, p), optional
-        B, the variance of the gradient; the Hessian's own when not given.
+@single_threaded_blas()
+def inverse_root(hessian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return G with G Gᵀ the (pseudo-)inverse of a curvature, and the directions that have none, (p, q).
 
     Examples
     --------
-    >>> mapped_covariance(np.diag([4.0, 0.0]), np.eye(2), np.array([True, True])).tolist()
-    [[0.25, 0.0], [0.0, inf]]
+    >>> root, undetermined = inverse_root(np.diag([4.0, 0.0]))
+    >>> abs(root).tolist(), abs(undetermined).tolist()
+    ([[0.5], [0.0]], [[0.0], [1.0]])
     """
-    h = hessian[np.ix_(known, known)]
-    size = np.sqrt(np.diagonal(h))
-    size = np.where(size > 0.0, size, 1.0)
-    unit = symmetrize(h / size / size[:, None])
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        carried = mapping[:, known] / size
-        between = None if variability is None else variability[np.ix_(known, known)] / size / size[:, None]
-        try:
-            lower = cholesky(unit)
-            root = solve_triangular(lower, carried.T)
-            if between is None:
-                return root.T @ root
-            root = solve_triangular(lower, root, transposed=True)
-            return symmetrize(root.T @ between @ root)
-        except ValueError:  # singular
-            values, vectors = np.linalg.eigh(unit)
-        some = values > LOST * len(values) * _EPS * np.max(values, initial=0.0)
-        kept = vectors[:, some]
-        root = carried @ (kept / np.sqrt(values[some]))
-        if between is None:
-            found = root @ root.T
-        else:
-            root = root / np.sqrt(values[some])
-            found = symmetrize(root @ (kept.T @ between @ kept) @ root.T)
-        lost = np.sum((carried @ vectors[:, ~some]) ** 2, axis=1)
-        open_ = np.flatnonzero(lost > UNDETERMINED * np.sum(carried**2, axis=1))
-        found[open_, open_] = np.inf
-        return found
+    size = np.sqrt(np.diagonal(hessian))
+    size = np.where(size > 0.0, size, 1.0)[:, None]
+    unit = symmetrize(hessian / size / size.T)
+    try:
+        lower = cholesky(unit)
+        return solve_triangular(lower, np.eye(len(unit))).T / size, np.zeros((len(unit), 0))
+    except ValueError:  # singular
+        values, vectors = np.linalg.eigh(unit)
+    some = values > LOST * len(values) * _EPS * np.max(values, initial=0.0)
+    return vectors[:, some] / np.sqrt(values[some]) / size, vectors[:, ~some] / size

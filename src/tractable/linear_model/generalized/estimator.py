@@ -38,13 +38,10 @@ from tractable.engines.glm.losses import NegativeBinomial as NegativeBinomialLos
 from tractable.engines.glm.losses import Poisson as PoissonLoss
 from tractable.engines.glm.problem import Penalty
 from tractable.engines.glm.separation import separating_coef
+from tractable.engines.linear_estimate import standardized_estimate
 from tractable.engines.newton import NewtonResult
 from tractable.engines.quadrature import gauss_hermite
-from tractable.linear_model.generalized.inference import (
-    row_terms,
-    standardized_estimate,
-    targets_and_predictors,
-)
+from tractable.linear_model.generalized.inference import row_terms, targets_and_predictors
 from tractable.linear_model.generalized.problem import (
     LOG_DISPERSION,
     FamilyFit,
@@ -473,8 +470,9 @@ class GeneralizedLinearRegression(RegressorMixin, LinearInference, Estimator):
         self._information_ = rows.information
         bound = problem.penalty.squares
         self._estimate_ = standardized_estimate(
-            problem.standardizer,
-            found.x[: len(penalty)],
+            problem.standardizer.shift,
+            problem.standardizer.scale,
+            found.x[None, : len(penalty)],
             root,
             undetermined,
             outside=1.0 / bound if bound > 0.0 else np.inf,
