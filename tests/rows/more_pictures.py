@@ -12,7 +12,7 @@ from rows.row import Row
 from tractable.classification import LogisticRegression
 from tractable.conjugate import MultivariateNormalModel, NormalPrecisionModel
 from tractable.decomposition import PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA
-from tractable.density import GaussianDensity
+from tractable.density import GaussianDensity, LatentTreeDensity
 from tractable.distributions import (
     Dirichlet,
     Empirical,
@@ -72,6 +72,10 @@ def table_mixture():
     return TableMixture(2, random_state=0).fit(PETS)
 
 
+def latent_tree():
+    return LatentTreeDensity(2, random_state=0).fit(PETS)
+
+
 def process(columns):
     """A sum of kernels at fixed hyper-parameters."""
     kernel = RBF(1.0) + 0.1 * Linear() + White(0.3)
@@ -100,6 +104,8 @@ PICTURES = [
     ),
     row("GaussianMixture-responsibilities", mixture, data=ROWS, show="responsibilities"),
     row("GaussianMixture-shares", mixture, data=ROWS, dims=[1], show="responsibilities"),
+    row("LatentTree", lambda: latent_tree().distribution_),
+    row("LatentTreeDensity", latent_tree),
     row("TableMixture", table_mixture, dims=["pet"], data=PETS),
     row("TableMixture-numbers", table_mixture, dims=["age"], data=PETS),
     row(

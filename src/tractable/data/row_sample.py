@@ -29,15 +29,32 @@ class DrawnRows:
 
     They add: the n rows of the smallest keys stay. A row that is among them has been since its first copy was
     met, so that none of its copies is missed.
+
+    Parameters
+    ----------
+    rows : array (m, d)
+        Distinct rows, at most n, as float64; sparse if the rows of the source are.
+    weights : array (m,)
+        How often each row counts, with all its copies.
+    hashes : array (m,)
+        The hashes of the rows, increasing.
+    keys : array (m,)
+        The keys by which the rows were drawn.
+    n : int
+        The most rows.
+    groups : array (GROUPS,)
+        The weights of all rows of the source by groups of hashes.
+    n_counted : int
+        How many rows of the source have a weight.
     """
 
-    rows: Any  # (m, d) with m at most n, float64, sparse where the rows are
-    weights: np.ndarray  # (m,)
-    hashes: np.ndarray  # (m,), increasing
-    keys: np.ndarray  # (m,)
+    rows: Any
+    weights: np.ndarray
+    hashes: np.ndarray
+    keys: np.ndarray
     n: int
-    groups: np.ndarray  # (GROUPS,), the weights of all rows by groups
-    n_counted: int  # rows that have a weight
+    groups: np.ndarray
+    n_counted: int
 
     @property
     def most_rows(self) -> int:
@@ -98,7 +115,24 @@ class DrawRows:
 
 
 def draw_rows(source: Source, n: int, rng: np.random.Generator) -> DrawnRows:
-    """Return at most n distinct rows of a source; see `sample_rows`."""
+    """Return at most n distinct rows of a source; see `sample_rows`.
+
+    Parameters
+    ----------
+    source : Source
+        The rows.
+    n : int
+        The most rows.
+    rng : Generator
+        Where the seed of the hashes comes from.
+
+    Examples
+    --------
+    >>> from tractable.data import as_source
+    >>> drawn = draw_rows(as_source(np.array([[1.0], [2.0], [1.0]])), 5, np.random.default_rng(0))
+    >>> drawn.rows.tolist(), drawn.weights.tolist()
+    ([[1.0], [2.0]], [2.0, 1.0])
+    """
     seed = int(rng.integers(2**63))  # wherever the rows are, so that later draws are the same
     if isinstance(source, ArraySource) and source.n_rows <= n:
         drawn = _all_rows(source)
