@@ -175,3 +175,30 @@ def test_the_commands_read_partitions_of_parquet_files(tmp_path, rng, monkeypatc
 def test_the_commands_say_that_they_do_not_read_partitions_of_text(tmp_path):
     write(pd.DataFrame({"km": [1.0, 2.0], "fare": [2.0, 4.0]}), tmp_path / "year=2023" / "a.csv")
     assert open_table(str(tmp_path)).notes == ("Columns that folders name are not read: year.",)
+
+
+@pytest.mark.parametrize(
+    ("folders", "want"),
+    [
+        (["9223372036854775806", "9223372036854775807"], [2**63 - 2, 2**63 - 1]),
+        (["9223372036854775807", "9223372036854775808"], ["9223372036854775807", "9223372036854775808"]),
+        (["12345678901234567890", "12345678901234567891"], ["12345678901234567890", "12345678901234567891"]),
+        (["0.5", "12"], [0.5, 12.0]),
+    ],
+)
+def test_whole_numbers_of_folders_keep_their_digits(tmp_path, folders, want):
+    for text in folders:
+        write(pd.DataFrame({"x": [1.0]}), tmp_path / f"id={text}" / "part.parquet")
+    assert [row["id"] for part in scan(tmp_path).tables() for row in part.to_pylist()] == want
+
+
+def test_a_column_that_folders_name_twice_is_one_error(tmp_path):
+    write(pd.DataFrame({"x": [1.0]}), tmp_path / "k=1" / "k=2" / "part.parquet")
+    with pytest.raises(ValueError, match=r"k=1/k=2/part.parquet name the column 'k' twice"):
+        scan(tmp_path)
+
+
+@pytest.mark.parametrize("path", [5, None, b"rows.parquet", [None], ("rows.parquet", 5)])
+def test_what_is_no_path_is_one_error(path):
+    with pytest.raises(ValueError, match=r"path: .* is an? .*; give a path, or a list of paths"):
+        scan(path)

@@ -266,6 +266,27 @@ def test_what_the_files_alone_do_not_say_is_refused(table, change, said):
     assert "give `fit` the batches" in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "commit",
+    [
+        "[" * 200_000,
+        json.dumps({"add": {"nothing": 1}}),
+        json.dumps({"metaData": {"schemaString": "no JSON"}}),
+        json.dumps(
+            {"metaData": {"schemaString": '{"fields": []}', "partitionColumns": ["x"], "configuration": 1}}
+        ),
+        json.dumps({"add": {"path": "part.parquet", "partitionValues": {"year": "no number"}}}),
+    ],
+    ids=["nested", "no path", "no schema", "no configuration", "no number"],
+)
+def test_a_damaged_log_is_named(table, commit):
+    table.commit([])
+    (table.root / "_delta_log" / f"{table.version:020}.json").write_text(commit)
+    with pytest.raises(ValueError, match=r"the log of the Delta table .* is damaged") as error:
+        scan(table.root)
+    assert str(table.root) in str(error.value)
+
+
 def test_features_that_change_nothing_are_read(table):
     asked(readerFeatures=["deletionVectors", "timestampNtz"])(table)
     assert scan(table.root, ["x"]).n_rows

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from glob import glob, has_magic
-from os import fspath
+from os import PathLike, fspath
 from os.path import commonpath
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,10 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from tractable.data.copies import holds_codes
 from tractable.data.names import nearest_file
 from tractable.data.table_logs import LOGS, removed_by_log
+from tractable.data.text import is_castable
 from tractable.value import value
 
 #: Endings of the files of tables.
@@ -95,22 +97,26 @@ def table_files(path: Any) -> Files:
     """
     if isinstance(path, Files):
         return path
-    if not isinstance(path, list | tuple):
+    several = isinstance(path, list | tuple)
+    each = list(path) if several else [path]
+    for one in each:
+        if not isinstance(one, str | PathLike):
+            raise ValueError(f"path: {one!r} is a {type(one).__name__}; give a path, or a list of paths")
+    if not several:
         found = _table_of_log(path)
         if found is not None:
             return found
-        path = [path]
-    if not path:
+    if not each:
         raise ValueError("path: the list is empty")
-    each = [_matching(one) for one in path]
-    paths = tuple(file for files, _ in each for file in files)
+    matching = [_matching(one) for one in each]
+    paths = tuple(file for files, _ in matching for file in files)
     dead = removed_by_log(paths)
     if dead is not None:
         file, folder = dead
         raise ValueError(
             f"path: {file} is no part of the table in {folder}, by its log; scan the folder {folder} itself"
         )
-    return Files(paths=paths, partitions=_partitions(paths, Path(commonpath([base for _, base in each]))))
+    return Files(paths=paths, partitions=_partitions(paths, Path(commonpath([base for _, base in matching]))))
 
 
 def _table_of_log(path: Any) -> Files | None:
@@ -172,18 +178,23 @@ def _partitions(paths: Sequence[Path], base: Path) -> dict[str, Any]:
 def _named_by_folders(path: Path, base: Path) -> dict[str, str | None]:
     folders = path.absolute().parent.relative_to(base).parts
     pairs = [re.fullmatch(r"([^=]+)=(.*)", folder) for folder in folders]
-    texts = {unquote(pair[1]): unquote(pair[2]) for pair in pairs if pair is not None}
+    texts: dict[str, str] = {}
+    for pair in pairs:
+        if pair is not None:
+            name = unquote(pair[1])
+            if name in texts:
+                raise ValueError(f"path: the folders of {path} name the column {name!r} twice; rename one")
+            texts[name] = unquote(pair[2])
     return {name: None if text == NO_VALUE else text for name, text in texts.items()}
 
 
 def _typed(texts: Iterable[str | None]) -> Any:
-    """Return the values of files as an Arrow array: whole numbers, numbers or text, as all of them are."""
+    """Return the values of files as an Arrow array: whole numbers, numbers or text, as all of them are.
+
+    Whole numbers with more digits than int64 has are text: as floats, two of them may be one.
+    """
     import pyarrow as pa
 
     column = pa.array(texts, pa.string())
-    for kind in (pa.int64(), pa.float64()):
-        try:
-            return column.cast(kind)
-        except pa.ArrowInvalid:
-            pass
-    return column
+    kinds = ["int64"] if holds_codes(column) else ["int64", "double"]
+    return column.cast(next((kind for kind in kinds if is_castable(column, kind)), "string"))

@@ -42,9 +42,19 @@ class DeltaLog:
     @staticmethod
     def files(folder: Path) -> Live:
         """Return the files of the last version: those that were added and not removed since."""
+        import pyarrow as pa
+
+        damage = (
+            KeyError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+            json.JSONDecodeError,
+            pa.ArrowException,
+        )
         try:
             return _live_of_delta(folder)
-        except (KeyError, TypeError, AttributeError, NotImplementedError) as error:
+        except damage as error:
             raise ValueError(f"path: the log of the Delta table {folder} is damaged: {error!r}") from error
 
 
