@@ -1,5 +1,6 @@
 """Scikit-learn's contract and ours, on every estimator of the catalogue."""
 
+import numpy as np
 import pytest
 from sklearn.base import is_classifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -160,6 +161,16 @@ def test_a_fitted_estimator_survives_saving(row, rng, tmp_path):
 
     estimator = row.make()
     survives_saving(learn(estimator, *example(estimator, rng)), rng)
+
+
+@pytest.mark.parametrize("row", some_of_each_family(ESTIMATORS))
+def test_an_estimator_of_equal_rows_and_rows_of_weight_zero_survives_saving(row, rng):
+    """As many points are stored as rows differ, or count: a loaded model is refused for neither."""
+    from tractable.testing.estimator_laws import example, learn
+
+    estimator = row.make()
+    X, y = (None if part is None else np.concatenate([part, part[:20]]) for part in example(estimator, rng))
+    survives_saving(learn(estimator, X, y, sample_weight=np.arange(len(X)) % 5 != 3), rng)
 
 
 @pytest.mark.spec("PRACT-02", "PRACT-03")

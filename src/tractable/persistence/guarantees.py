@@ -17,8 +17,8 @@ import numpy as np
 from tractable.persistence.fields import check_fields
 from tractable.value import parameters
 
-#: Attributes that hold finite numbers, and their axes: d columns, C classes, K components, n stored rows, any
-#: number (None).
+#: Attributes that hold finite numbers, and their axes: d columns, C classes, K components, n stored rows, u
+#: distinct ones, any number (None).
 _FINITE: dict[str, tuple[tuple[str | None, ...], ...]] = {
     "coef_": (("d",), (None, "d")),
     "intercept_": ((), (None,)),
@@ -32,6 +32,7 @@ _FINITE: dict[str, tuple[tuple[str | None, ...], ...]] = {
     "codes_": (("n",), ("n", None)),
     "targets_": (("n",), ("n", None)),
     "row_indices_": (("n",),),
+    "_distinct_": (("u",),),
 }
 
 #: Attributes in which NaN stands for what cannot be known: uncertainties after a selection of columns, or
@@ -129,8 +130,9 @@ def _check_axes(kind: str, learned: dict[str, Any]) -> None:
     given = {"d": "n_features_in_", "n": "n_samples_fit_"}
     lengths = {axis: learned[name] for axis, name in given.items() if name in learned}
     points = getattr(learned.get("index_"), "points", None)  # of a neighbour search
-    if points is not None and lengths.setdefault("n", len(points)) != len(points):
-        raise ValueError(f"{kind}.index_ has {len(points)} points, where {lengths['n']} were expected")
+    axis = "u" if "_distinct_" in learned else "n"  # equal rows may be one point
+    if points is not None and lengths.setdefault(axis, len(points)) != len(points):
+        raise ValueError(f"{kind}.index_ has {len(points)} points, where {lengths[axis]} were expected")
     for name, shapes in _FINITE.items():
         if name not in learned or learned[name] is None or isinstance(learned[name], list):
             continue  # classes of several labels are a list
