@@ -170,6 +170,14 @@ def test_more_states_are_taken_if_held_out_rows_show_them(rng):
     assert model.held_out_[4, model.start_] > model.held_out_[1, "row"]
 
 
+def test_one_row_has_nothing_to_choose_the_states_by(rng):
+    row = np.array([[1.0, 2.0, 3.0]])
+    model = LatentTreeDensity((1, 3), random_state=0).fit(row)
+    assert model.n_states_ == 1
+    assert model.held_out_ == {}
+    assert np.isfinite(model.score_samples(row)).all()
+
+
 def test_draws_are_like_the_table(rng):
     x = frame()
     drawn = LatentTreeDensity(3, random_state=0).fit(x).sample(200, random_state=1)

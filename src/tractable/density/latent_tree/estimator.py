@@ -225,7 +225,8 @@ class LatentTreeDensity(CriteriaMixin, DensityMixin, EMEstimator):
     ) -> tuple[tuple[int, str], dict[tuple[int, str], float]]:
         """Return the number of states and the start of the highest density of held-out rows."""
         states, starts = self._states(), ("row", "near") if self.start == "auto" else (self.start,)
-        if len(states) == 1 and (len(starts) == 1 or states[0] == 1 or x.shape[1] < 3):
+        one = len(states) == 1 and (len(starts) == 1 or states[0] == 1 or x.shape[1] < 3)
+        if one or len(x) == 1:  # nothing to choose, or no row to hold out
             return (int(states[0]), starts[0]), {}
         parts = np.array_split(rng.permutation(len(x))[:CHOICE_ROWS], N_FOLDS)
         folds = range(N_FOLDS if len(x) <= FEW_ROWS else 1)
