@@ -40,5 +40,5 @@ def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
     for line in blocks("text").splitlines():
         assert line.partition(" (")[0] in said
     names = (tmp_path / "species.csv").read_text().splitlines()[0]
-    assert names == '"island","prediction","probability_Adelie","probability_Chinstrap","probability_Gentoo"'
+    assert names == "island,prediction,probability_Adelie,probability_Chinstrap,probability_Gentoo"
     assert tractable.load(tmp_path / "bills.tractable").density.n_components == 2

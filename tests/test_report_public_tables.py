@@ -301,6 +301,20 @@ def entry(page, row, column, value, *_):
     assert value == str(x) or agrees(value, float(x))
 
 
+def usual_one_by_one(page, row):
+    """The row is the least probable, and each of its entries is within those of the other rows."""
+    made = ran(page, "outliers")
+    rows, i = made["rows"], int(number(row)) - 1
+    assert rows.index[int(np.argmin(made["log_density"]))] == i
+    own, others = rows.loc[i], rows.drop(index=i)
+    for name in rows:
+        seen = others[name].dropna()
+        if pd.api.types.is_numeric_dtype(seen):
+            assert seen.min() <= own[name] <= seen.max()
+        else:
+            assert own[name] in set(seen)
+
+
 def beyond(page, count, once_in, expected, *rest):
     found = page.sections["outliers"].findings
     n = number(rest[0]) if rest else found["n_expected"] * number(once_in)
@@ -697,6 +711,10 @@ STATEMENTS = {
         ("The map of neighbours (t-SNE of # rows) puts ~.", rows_of_neighbours),
     ],
     "outliers": [
+        *(
+            (f"{start} row #: its entries are usual one by one, but not together.", usual_one_by_one)
+            for start in ("One row~ is unusual,", "~ rows~ are unusual, most of all", "The most extreme is")
+        ),
         ("One row~ is unusual, row #: {} is {}, where ~ was expected.", entry),
         ("~ rows~ are unusual, most of all row #: {} is {}, where ~ was expected.", entry),
         ("The most extreme is row #: {} is {}, where ~ was expected.", entry),
