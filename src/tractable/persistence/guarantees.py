@@ -130,9 +130,9 @@ def _check_axes(kind: str, learned: dict[str, Any]) -> None:
     given = {"d": "n_features_in_", "n": "n_samples_fit_"}
     lengths = {axis: learned[name] for axis, name in given.items() if name in learned}
     points = getattr(learned.get("index_"), "points", None)  # of a neighbour search
-    axis = "u" if "_distinct_" in learned else "n"  # equal rows may be one point
-    if points is not None and lengths.setdefault(axis, len(points)) != len(points):
-        raise ValueError(f"{kind}.index_ has {len(points)} points, where {lengths[axis]} were expected")
+    stored = "u" if "_distinct_" in learned else "n"  # equal rows may be one point
+    if points is not None and lengths.setdefault(stored, len(points)) != len(points):
+        raise ValueError(f"{kind}.index_ has {len(points)} points, where {lengths[stored]} were expected")
     for name, shapes in _FINITE.items():
         if name not in learned or learned[name] is None or isinstance(learned[name], list):
             continue  # classes of several labels are a list
