@@ -1,15 +1,18 @@
 """Regression by any loss: the minimum, whatever loss, weights and source; and what is refused."""
 
+import array_api_strict
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 import tractable
+from tractable.arrays.namespace import to_numpy
 from tractable.engines.glm import (
     Gamma,
     Huber,
     Logistic,
     Loss,
+    LossExpansion,
     LossTerms,
     NegativeBinomial,
     Poisson,
@@ -95,6 +98,21 @@ def test_weights_and_batches_are_rows(loss, rng):
     for found in (weighted, loss_regression(loss, batches)):
         np.testing.assert_allclose(found.coef, whole.coef, rtol=1e-6)
         np.testing.assert_allclose(found.intercept, whole.intercept, rtol=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("loss", CASES, ids=lambda loss: type(loss).__name__)
+def test_arrays_of_another_library_have_the_same_expansion(loss, weighted, rng):
+    X, y = problem(rng, loss, 30)
+    w = rng.uniform(size=30) if weighted else None
+    ours = LossExpansion.of(X, y, w, loss=loss, coef=np.full((1, 3), 0.1))
+    rows, targets, coef = (array_api_strict.asarray(part) for part in (X, y, np.full((1, 3), 0.1)))
+    counted = None if w is None else array_api_strict.asarray(w)
+    theirs = LossExpansion.of(rows, targets, counted, loss=loss, coef=coef)
+    for name in ("value", "gradient", "curvature"):
+        np.testing.assert_allclose(
+            to_numpy(getattr(theirs, name)), getattr(ours, name), rtol=1e-10, err_msg=name
+        )
 
 
 def test_many_rows_begin_with_a_sample(rng):

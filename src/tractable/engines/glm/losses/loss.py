@@ -131,7 +131,7 @@ class Loss(ABC):
         for z, eta, own, w in self.parts(x, y, weights, scaling, coef):
             found = self.terms(eta, own)
             total = total + (xp.sum(found.value) if w is None else product(w, found.value))
-            gradient = gradient + product(_times(found.slope, w).T.reshape(c, -1), z)
+            gradient = gradient + product(xp.reshape(_times(found.slope, w), (-1, c)).T, z)
             if not curvature:
                 continue
             each = found.curvature if curvature == "observed" else self.expected_curvature(eta)
@@ -278,4 +278,4 @@ def _times(terms: Array, weights: Array | None) -> Array:
     """Return terms of rows, of any shape (n, …), times their weights."""
     if weights is None:
         return terms
-    return weights.reshape((-1,) + (1,) * (terms.ndim - 1)) * terms
+    return namespace_of(terms).reshape(weights, (-1,) + (1,) * (terms.ndim - 1)) * terms
