@@ -222,6 +222,21 @@ def test_sparse_planes_satisfy_karush_kuhn_and_tucker(k, l1_ratio, rng):
     assert np.isfinite(model.coef_std_errors_[used]).all()
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sample_that_lacks_the_rows_that_count_slows_no_sparse_search(seed, monkeypatch):
+    """Most rows are well classified; which of the others a sample has is chance."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((90, 3))
+    y = (X @ [6.0, 12.0, 9.0] + 2.0 * rng.standard_normal(90) > 0.0).astype(int)
+    whole = tractable.LogisticRegression(2.0, l1_ratio=0.5, tol=1e-10).fit(X, y)
+    for name in ("LEAST_SAMPLE", "MOST_SAMPLE"):
+        monkeypatch.setattr(linear_predictors, name, 40)
+    sampled = tractable.LogisticRegression(2.0, l1_ratio=0.5, tol=1e-10).fit(X, y)
+    assert sampled.converged_
+    assert sampled.n_iter_ <= 30
+    np.testing.assert_allclose(sampled.coef_, whole.coef_, rtol=1e-6)
+
+
 @pytest.mark.parametrize("k", [3, *(pytest.param(k, marks=pytest.mark.slow) for k in (4, 5))])
 @pytest.mark.parametrize("C", some([0.1, 1.0, 10.0, 100.0]))
 def test_a_price_chooses_among_planes_that_give_the_same_probabilities(k, C):
