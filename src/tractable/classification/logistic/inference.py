@@ -216,7 +216,7 @@ def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -
         # Where the search stopped and, where the curvature is known, the direction it was going.
         candidates = [coef]
         if curvature is not None:
-            candidates += [-Curvature(hessian=curvature.hessian)(found.gradient)]
+            candidates += [-Curvature(hessian=curvature.hessian).unbounded_step(found.gradient)]
         separating = separating_coef(problem, [each for each in candidates if np.any(each)])
     # Of many parameters only complete separation is found; a search cut short may not lead to any.
     known = unpenalised and problem.few_parameters and found.converged

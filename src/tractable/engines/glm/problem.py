@@ -285,20 +285,45 @@ class Curvature:
         """Return H⁻¹ g of a gradient of any shape."""
         return self._solve(gradient.reshape(-1)).reshape(gradient.shape)
 
+    def unbounded_step(self, gradient: np.ndarray) -> np.ndarray:
+        """Return H⁻¹ g with no direction left out: curvature that is lost counts as the least that is not.
+
+        Along a direction in which a loss falls for ever, curvature and slope vanish together. Once the
+        curvature is lost, steps leave the direction out and a search ends; this step goes along it.
+        """
+        if self._factor is not None:
+            return self(gradient)
+        return self._by_spectrum(gradient.reshape(-1), lost=True).reshape(gradient.shape)
+
+    def _solve(self, g: np.ndarray) -> np.ndarray:
+        from scipy.linalg.lapack import dpotrs
+
+        return self._by_spectrum(g) if self._factor is None else dpotrs(self._factor, g, lower=1)[0]
+
     @cached_property
-    def _solve(self) -> Callable[[np.ndarray], np.ndarray]:
-        from scipy.linalg.lapack import dpotrf, dpotrs
+    def _factor(self) -> np.ndarray | None:
+        """The Cholesky factor; None if it loses digits that count."""
+        from scipy.linalg.lapack import dpotrf
 
         lower, failed = dpotrf(self.hessian, lower=1, clean=0)
-        if not failed and np.all(np.diagonal(lower) ** 2 > WELL_CONDITIONED * np.diagonal(self.hessian)):
-            return lambda g: dpotrs(lower, g, lower=1)[0]
+        diagonal = np.diagonal(self.hessian)
+        well = not failed and np.all(np.diagonal(lower) ** 2 > WELL_CONDITIONED * diagonal)
+        return lower if well else None
+
+    @cached_property
+    def _spectrum(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Absolute eigenvalues and eigenvectors of the Hessian with a diagonal of ±1, and its scales."""
         size = np.sqrt(np.abs(np.diagonal(self.hessian)))
         size = np.where(size > 0.0, size, 1.0)
         values, vectors = np.linalg.eigh(symmetrize(self.hessian / size / size[:, None]))
-        sizes = np.abs(values)
-        some = sizes > LOST * len(values) * _EPS * np.max(sizes, initial=0.0)
-        kept, inverse = vectors[:, some], 1.0 / sizes[some]
-        return lambda g: (kept @ (inverse * (kept.T @ (g / size)))) / size
+        return np.abs(values), vectors, size
+
+    def _by_spectrum(self, g: np.ndarray, *, lost: bool = False) -> np.ndarray:
+        values, vectors, size = self._spectrum
+        least = LOST * len(values) * _EPS * np.max(values, initial=0.0)
+        some = (values > least) | (lost and least > 0.0)
+        axes, inverse = vectors[:, some], 1.0 / np.maximum(values[some], least)
+        return (axes @ (inverse * (axes.T @ (g / size)))) / size
 
 
 def _sampled(data: Source, size: int, *, with_codes: bool) -> Any:

@@ -976,7 +976,8 @@ def _separates(problem: FamilyProblem, found: NewtonResult) -> bool:
     """Return whether the search goes along a direction in which the likelihood grows for ever."""
     if found.curvature is None:
         return False
-    step, coef = found.curvature(found.gradient)[: len(problem.ridge)], found.x[: len(problem.ridge)]
+    step = found.curvature.unbounded_step(found.gradient)[: len(problem.ridge)]
+    coef = found.x[: len(problem.ridge)]
     if float(np.linalg.norm(step)) < MOVING:
         return False
     candidates = [each[None, :] for each in (-step, coef) if np.any(each)]

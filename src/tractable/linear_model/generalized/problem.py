@@ -148,9 +148,11 @@ class FamilyFit:
             mean = loss.mean(eta)
             one = counts(w, own)
             square = (own - mean) ** 2
+            # A mean may be so small that it is zero, as is the count.
+            relative = np.divide(square, loss.variance(mean), out=np.zeros_like(square), where=square > 0.0)
             sums += [
                 one @ loss.deviance(own, mean),
-                one @ (square / loss.variance(mean)),
+                one @ relative,
                 one @ (square - own),
                 one @ (mean * mean),
             ]
