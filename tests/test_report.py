@@ -112,7 +112,7 @@ def test_no_section_fails_on_the_other_bundled_tables(report, name):
 
 
 def test_the_code_in_the_page_of_a_small_file_runs(report, tmp_path, capsys):
-    columns(40).to_csv(tmp_path / "few.csv", index=False)
+    columns(50).to_csv(tmp_path / "few.csv", index=False)
     summary, page = report(tmp_path / "few.csv", target="k")
     assert len(page.code) == len(summary.sections)
     for code in page.code:

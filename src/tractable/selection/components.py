@@ -76,7 +76,7 @@ def select_components(
     K      full      tied
     1  2607.62   2607.62
     2  2322.19   2325.22
-    3  2333.86    2314.3*
+    3  2325.42   2314.51*
     3 components, tied: lowest bic
     """
     check_choice("criterion", criterion, CRITERIA)
