@@ -402,6 +402,25 @@ main()
     assert (found.returncode, found.stderr) == (0, b"")
 
 
+@pytest.mark.parametrize("words", [("-m", "stopped"), ("stopped.py",)])
+def test_an_interruption_of_code_that_is_text_has_the_exit_code(folder, words):
+    """Data classes and named tuples are made by code that is text: imports are interrupted within it."""
+    (folder / "stopped.py").write_text("""
+import sys
+from tractable.cli import main
+from tractable.cli.console import open_console
+from tractable.cli.program import app
+@app.command()
+def stopped():
+    with open_console():
+        exec("raise KeyboardInterrupt")
+sys.argv = ["tractable", "stopped"]
+main()
+""")
+    found = subprocess.run([sys.executable, *words], capture_output=True, check=False, timeout=300)
+    assert (found.returncode, found.stderr.split()) == (130, [b"interrupted"])
+
+
 @pytest.mark.slow
 def test_a_process_that_is_stopped_ends_with_a_code(folder):
     """Stopped at seeded moments, it is done or has the code of an interruption."""

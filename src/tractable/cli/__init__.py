@@ -22,6 +22,9 @@ def main() -> None:
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         code = 130
+    # Python remembers an interruption of code that is text, such as that of a data class, until it runs the
+    # next, and `python -m` then kills the process by the signal, whatever the code.
+    exec("")  # noqa: S102
     sys.exit(code)
 
 
