@@ -159,8 +159,8 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
     >>> model = tractable.KernelDensity(bandwidth="loo").fit(X)
     >>> model.bandwidth_.round(3), np.exp(model.score_samples([[1.0], [5.0]])).round(4)
     (array([0.558]), array([0.1911, 0.    ]))
-    >>> model.interval(0.5)[1].round(2), model.evaluation_
-    (np.float64(9.22), 'fast Gauss transform')
+    >>> float(model.interval(0.5)[1].round(2))
+    9.22
     """
 
     model_tags = ModelTags(kind="generative", parametric=False, streaming="exact over several passes")
