@@ -165,7 +165,6 @@ def test_blame_is_the_tail_of_the_conditional(rng):
     assert found[0].tail == pytest.approx(2.0 * float(line.survival(3.0)), rel=1e-9)
 
 
-@pytest.mark.slow
 def test_the_target_may_make_a_row_strange(rng):
     frame = related(rng)
     frame.loc[17, "reach"] = 100.0

@@ -1,8 +1,10 @@
 """Outliers: rows of low density under a mixture, and the entries that make them so."""
 
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from scipy.special import pdtrc
 from sklearn.base import clone
 
 from tractable.data.names import number_of
+from tractable.mixture.base import information_criteria
 from tractable.plotting.style import COLOURS, legend
 from tractable.report.mixtures import FittedMixtures, fitted_mixtures, model_code, why_no_mixture
 from tractable.report.page import (
@@ -367,18 +370,39 @@ def _density(
 
 
 def _robust_choice(found: FittedMixtures) -> Any:
-    """Return the mixture of the least BIC among those without components of tiny weight."""
+    """Return the mixture of the least trimmed BIC among those without components of tiny weight.
+
+    Only mixtures of fewer parameters than that of the least BIC are compared with it: few outliers let a
+    mixture of many parameters, which spends a component on them, have a smaller BIC than the right one.
+    """
     choice, (_, best) = found.choice, found.choice.position("bic")
-    candidates = [
+    candidates = sorted(
         (choice.scores["bic"][i, j], i, j)
         for i, fits in enumerate(choice.models)
         for j, model in enumerate(fits)
-        if j <= best and model.weights_.min() >= MIN_SHARE and not choice.collapsed[i, j]
-    ]
+        if j <= best and _has_no_tiny_component(model)
+    )
     if not candidates:
         return choice.models[0][0]
-    _, i, j = min(candidates)
-    return choice.models[i][j]
+    models = [choice.models[i][j] for _, i, j in candidates]
+    simpler = [model for model in models[1:] if model.n_parameters_ < models[0].n_parameters_]
+    return min([models[0], *simpler], key=partial(_trimmed_bic, found)) if simpler else models[0]
+
+
+def _has_no_tiny_component(model: Any) -> bool:
+    return bool(model.weights_.min() >= MIN_SHARE and not model.collapsed_.any())
+
+
+def _trimmed_bic(found: FittedMixtures, model: Any) -> float:
+    """Return the BIC of the rows without the least probable, fitted again; infinity where that collapses."""
+    near = found.modelled[~found.extreme]
+    part = near if len(near) <= found.n_fitted else near.sample(found.n_fitted, random_state=0)
+    order = np.argsort(model.score_samples(part), kind="stable")
+    kept = part.iloc[np.sort(order[math.ceil(MANY_SHARE * len(part)) :])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        again = clone(model).fit(kept)
+    return information_criteria(again, kept)["bic"] if _has_no_tiny_component(again) else np.inf
 
 
 def _done(model: Any, left: np.ndarray, logged: tuple[str, ...]) -> str:
