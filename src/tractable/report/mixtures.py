@@ -135,7 +135,7 @@ def _fit_mixtures(table: Table, leave: str | None) -> FittedMixtures | None:
     fitted = "rows" + (f".drop(index={modelled.index[extreme].tolist()!r})" if extreme.any() else "")
     fitted += "" if whole else f".sample({MAX_ROWS}, random_state=0)"
     code = rows_code + (f"part = {fitted}\n" if fitted != "rows" else "")
-    lines = _table_code(choice, prior) if mixed else _gaussian_code(numbers, prior)
+    lines = _table_code(choice, prior) if mixed else _gaussian_code(choice, numbers, prior)
     return FittedMixtures(
         rows=rows,
         modelled=modelled,
@@ -290,15 +290,28 @@ def model_code(found: FittedMixtures, model: Any, away: Any) -> str:
     )
 
 
-def _gaussian_code(numbers: range, prior: str | None) -> str:
+def _gaussian_code(choice: ComponentChoice, numbers: range, prior: str | None) -> str:
     options = "" if prior is None else f"covariance_prior={prior!r}, "
-    return (
+    fits = (
         "choice = tractable.select_components(\n"
         f"    PART,\n    range(1, {numbers.stop}),\n"
         '    ("full", "tied", "diag") if rows.shape[1] > 1 else ("full", "tied"),\n'
         '    criterion="icl",\n'
         f"    estimator=tractable.GaussianMixture({options}n_init=2, random_state=0),\n)\n"
-        "print(choice)\nmodel = choice.best_model\n"
+    )
+    return _without_warning(choice, fits) + "print(choice)\nmodel = choice.best_model\n"
+
+
+def _without_warning(choice: ComponentChoice, fits: str) -> str:
+    """Return the lines of fits, without the warning of components that collapsed, if some did."""
+    if not choice.collapsed.any():
+        return fits
+    return (
+        "import warnings\n\n"
+        "with warnings.catch_warnings():\n"
+        "    # Models with components that collapsed are not chosen.\n"
+        '    warnings.simplefilter("ignore", tractable.mixture.CollapsedComponentWarning)\n'
+        + indent(fits, "    ")
     )
 
 
@@ -312,16 +325,8 @@ def _table_code(choice: ComponentChoice, prior: str | None) -> str:
         f"    for shape in {choice.covariance_types!r}\n"
         f"    for k in range(1, {int(choice.n_components[-1]) + 1})\n]\n"
     )
-    if choice.collapsed.any():
-        fits = (
-            "import warnings\n\n"
-            "with warnings.catch_warnings():\n"
-            "    # Models with components that collapsed are not chosen.\n"
-            '    warnings.simplefilter("ignore", tractable.mixture.CollapsedComponentWarning)\n'
-            + indent(fits, "    ")
-        )
     return (
-        f"{fits}"
+        f"{_without_warning(choice, fits)}"
         "for model in models:\n"
         "    print(model.covariance_type, model.n_components, model.bic(PART), model.icl(PART))\n"
         "model = min(models, key=lambda model: (model.collapsed_.any(), model.icl(PART)))\n"
