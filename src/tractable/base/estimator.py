@@ -14,6 +14,7 @@ from tractable.arrays.devices import beside, clear_device_errors, empty_tensor, 
 from tractable.arrays.namespace import is_collection, is_foreign_array, is_numpy_array, library_of
 from tractable.base.options import by_seed_name, is_inert, take_options
 from tractable.base.parameters import check_flags, plain_numbers
+from tractable.primitives import native
 from tractable.primitives.threads import FEW_COLUMNS, FEW_ROWS, single_threaded_blas
 from tractable.value import value
 
@@ -78,6 +79,9 @@ RECORDS = ("statistic_", "cv_curve_", "objective_trace_", "lower_bounds_")
 OF_ROWS = ("labels_",)
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# The core is loaded with the models: a child that is forked during an import waits for its lock.
+native(np.empty(0))
 
 
 class FitInterrupted(KeyboardInterrupt):

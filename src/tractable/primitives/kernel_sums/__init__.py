@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from tractable._core import native_core
 from tractable.arrays.namespace import Array
 from tractable.primitives import native, native_matrix, native_weights
 from tractable.primitives.kernel_sums import agnostic
@@ -25,9 +24,6 @@ __all__ = [
     "tree_sums",
     "window_blocks",
 ]
-
-# Loaded here and not by the first call: a child that is forked during an import waits for its lock.
-native_core()
 
 
 #: Windows that the native loops know by name.

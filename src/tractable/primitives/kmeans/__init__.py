@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from tractable._core import native_core
 from tractable.arrays.namespace import Array, is_numpy_array, is_sparse, is_torch_array, namespace_of
 from tractable.primitives import native, native_matrix, native_rows, native_weights, squared_distances
 from tractable.primitives.kmeans import agnostic, device
@@ -25,9 +24,6 @@ __all__ = [
     "reassign",
     "seeding_probabilities",
 ]
-
-# Loaded here and not by the first call: a child that is forked during an import waits for its lock.
-native_core()
 
 
 def n_trials(n_clusters: int) -> int:
