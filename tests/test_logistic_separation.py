@@ -186,3 +186,16 @@ def test_one_class_of_three_may_be_parted_from_the_others(n, rng):
     own = scores[np.arange(n), y]
     assert np.all(own[:, None] >= scores - 1e-5)
     assert np.max(own - scores.min(axis=1)) > 0.1
+
+
+def test_the_last_step_keeps_what_the_search_has_found(rng):
+    """Along a separating direction no curvature is left: an unseen step went a thousand times too far."""
+    X, y = few(np.random.default_rng(2), 4)
+    y = np.unique(y, return_inverse=True)[1]
+    for _ in range(60):
+        rows = X * (1.0 + 1e-15 * rng.standard_normal(X.shape))
+        with pytest.warns(SeparableClassesWarning):
+            model = likelihood(rows, y)
+        assert model.separable_
+        own = model.predict_log_proba(rows)[np.arange(len(y)), y]
+        assert own.sum() > -1e-6

@@ -15,6 +15,8 @@ Expansion = tuple[Any, ...]
 
 #: Part of the decrease predicted by the slope that a step must achieve.
 ARMIJO = 1e-4
+#: The longest step, beside x, that is taken without a look at the value.
+LAST_STEP = 0.01
 #: Number of recent steps whose decrease counts to the size of f.
 _RECENT = 3
 
@@ -97,8 +99,9 @@ def newton(
         Whether the infimum of f is zero, so that |f| is no scale: the decrease since the start then counts to
         its size.
     final_tol : float, optional
-        Where given, the last step is taken without an evaluation, which squares the error: one that is
-        predicted to decrease f by no more than this part of its size, or one more step of a converged search.
+        If given, a last step that is short beside x is taken without an evaluation, which squares the
+        error: a step that is predicted to decrease f by no more than this part of its size, or one more step
+        of a converged search.
         Gradient and curvature are those before it.
     settled : callable, optional
         ``settled(x, gradient)`` says whether a gradient at x is small; the search does not stop before.
@@ -146,7 +149,7 @@ def newton(
             raise
         interrupted = True
     return NewtonResult(
-        x=x - _direction(here) if final_tol is not None and converged else x,
+        x=_after_last_step(x, here) if final_tol is not None and converged else x,
         value=trace[-1],
         gradient=here[1],
         n_iter=len(trace) - 1,
@@ -155,6 +158,17 @@ def newton(
         curvature=here[2],
         interrupted=interrupted,
     )
+
+
+def _after_last_step(x: Array, here: Expansion) -> Array:
+    """Return x after a step without an evaluation, if that is short beside x.
+
+    Where curvature is lost, as with separable classes, steps have no bound: one that nobody looks at could
+    ruin what the search has found.
+    """
+    xp, step = namespace_of(x), _direction(here)
+    short = float(xp.max(xp.abs(step))) <= LAST_STEP * float(xp.max(xp.abs(x)))
+    return x - step if short else x
 
 
 def _direction(here: Expansion) -> Array:
